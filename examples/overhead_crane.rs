@@ -5,7 +5,7 @@
 
 use costate::{Plain, Result, Simulation, TimeGrid, scheme};
 use costate_identify::control::{Control, ControlObjective};
-use costate_identify::optimise::{CurvedObjective, Flow, Method, Objective, Options};
+use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_identify::table::table;
 use costate_models::{OverheadCrane, overhead_crane};
 use costate_report::plot::mechanism::{Animation, Picture};

@@ -5,7 +5,7 @@ use costate::sensitivity;
 use costate::shown::rounded;
 use costate_identify::Result;
 use costate_identify::Settings;
-use costate_identify::optimise::Method;
+use costate_identify::optimise::{Method, Needs};
 use costate_identify::problem::Problem;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -71,7 +71,7 @@ impl Duration {
         const SHORT: f64 = 0.5;
         let (method, _) = Settings { method, ..Settings::default() }.method_for(problem);
         let mut gradient = problem.gradient_by_free()?;
-        let costs = problem.least_squares().filter(|_| method.for_least_squares().is_some());
+        let costs = problem.least_squares().filter(|_| method.needs() == Needs::Residuals);
         let mut slope = vec![0.0; problem.start.len()];
         let mut seconds = f64::INFINITY;
         for _ in 0..2 {

@@ -22,7 +22,7 @@ pub use resample::{Blocks, Over};
 pub use summary::ParameterBootstrap;
 pub(crate) use summary::quantile;
 
-use crate::optimise::{Flow, Iteration};
+use crate::optimise::{Flow, Iteration, Needs};
 use crate::problem::Problem;
 use crate::profile::is_out_of_reach;
 use crate::starts::counted_reasons;
@@ -253,7 +253,7 @@ fn settings_of_replicates(problem: &Problem, settings: &Settings, residuals: usi
     let method = settings.method_for(problem).0;
     let options = &mut settings.options;
     options.cost_target = f64::NEG_INFINITY;
-    if method.for_least_squares().is_some() {
+    if method.needs() == Needs::Residuals {
         // a cosine of 1/√n is about a standard error
         options.gradient_tolerance = options.gradient_tolerance.max(NEAR / (residuals as f64).sqrt());
     }

@@ -2,6 +2,7 @@
 
 use crate::Settings;
 use crate::ensemble::Ensemble;
+use crate::optimise::Needs;
 use crate::problem::Problem;
 use crate::statistics::NO_INFLUENCE;
 use crate::{Error, Result};
@@ -73,9 +74,7 @@ pub(super) fn sizes(problem: &Problem, (start, free): (&[f64], &[usize]), settin
     };
     let asked: Vec<usize> = (0..free.len()).filter(is_guess).collect();
     let Some(costs) = problem.least_squares().filter(|_| {
-        method.for_least_squares().is_none()
-            && problem.constraints.is_empty()
-            && (1..=MOST_ASKED).contains(&asked.len())
+        method.needs() != Needs::Residuals && problem.constraints.is_empty() && (1..=MOST_ASKED).contains(&asked.len())
     }) else {
         return Ok(sizes);
     };

@@ -57,9 +57,7 @@ use data::{clock, columns, file_set, files, header, rows, unit};
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::ensemble::Ensemble;
-use crate::optimise::{
-    CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Reason, Variable, VariableStatus,
-};
+use crate::optimise::{Flow, Iteration, Needs, Objective, Outcome, Reason, Variable, VariableStatus};
 use crate::problem::Problem;
 use costate::cost::{Cost, LeastSquares};
 use costate::least_squares::Linearised;
@@ -270,23 +268,19 @@ pub(crate) fn identify_from(
     };
     let options = &settings.options;
     let (method, _) = settings.method_for(problem);
-    let methods = (method.for_least_squares(), method.for_second_derivatives());
-    if methods.0.is_some() {
+    if method.needs() == Needs::Residuals {
         objective.residuals = Some(squares(problem, &method)?);
     }
     let (mut constraints, mut violation) = (Vec::new(), None);
-    let outcome = match methods {
-        _ if is_constrained => {
-            let how = &settings.constraints;
-            let mut constrained = Constrained::new(problem, &mut objective, &augmented);
-            let found = optimise::minimise_constrained(&mut constrained, &variables, method, options, how, observer)?;
-            constraints = constraint::results(problem, &found, how.tolerance);
-            violation = ConstraintResult::worst(&constraints, found.penalty);
-            found.outcome
-        }
-        (Some(method), _) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
-        (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
-        (None, None) => optimise::minimise(&mut objective, &variables, method, options, observer)?,
+    let outcome = if is_constrained {
+        let how = &settings.constraints;
+        let mut constrained = Constrained::new(problem, &mut objective, &augmented);
+        let found = optimise::minimise_constrained(&mut constrained, &variables, method, options, how, observer)?;
+        constraints = constraint::results(problem, &found, how.tolerance);
+        violation = ConstraintResult::worst(&constraints, found.penalty);
+        found.outcome
+    } else {
+        optimise::minimise(&mut objective, &variables, method, options, observer)?
     };
     let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(start, free, &iteration.u)).collect();
     let best = expand(start, free, &outcome.u);
@@ -439,9 +433,7 @@ impl Objective for Reduced<'_> {
     fn cost_scale(&self) -> Option<f64> {
         self.scale
     }
-}
 
-impl CurvedObjective for Reduced<'_> {
     fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
         let unit = |&k: &usize| (0..self.u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect();
         let directions: Vec<Vec<f64>> = self.free.iter().map(unit).collect();
@@ -459,12 +451,6 @@ impl CurvedObjective for Reduced<'_> {
         product.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = products[0][k]);
         Ok(())
     }
-}
-
-impl LeastSquaresObjective for Reduced<'_> {
-    fn dimension(&self) -> usize {
-        self.free.len()
-    }
 
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         self.set(u);
@@ -479,9 +465,5 @@ impl LeastSquaresObjective for Reduced<'_> {
         let largest = Influence::largest(&influences);
         let scale = |influence: &Influence| if influence.is_none_beside(largest) { 0.0 } else { 1.0 };
         Ok(linearised.scaled(self.free, &influences.iter().map(scale).collect::<Vec<f64>>()))
-    }
-
-    fn cost_scale(&self) -> Option<f64> {
-        self.scale
     }
 }

@@ -1,6 +1,7 @@
 //! The models that a command line knows, each with a built-in problem.
 
 use crate::control::ControlScenario;
+use crate::optimise::{OwnMethod, register};
 use crate::problem::{Integrator, Problem};
 use crate::{Error, Result};
 use costate::Model;
@@ -188,6 +189,15 @@ impl Registry {
     /// As [`scheme::register`].
     pub fn with_scheme(self, entry: SchemeEntry) -> Result<Self> {
         scheme::register(entry)?;
+        Ok(self)
+    }
+
+    /// Adds a method of minimisation, which this process then knows by its name in commands and problem files ([`register`]).
+    ///
+    /// # Errors
+    /// As [`register`].
+    pub fn with_method(self, method: OwnMethod) -> Result<Self> {
+        register(method)?;
         Ok(self)
     }
 

@@ -8,8 +8,7 @@ use crate::searches::{check, check_bounds, variables};
 use costate::least_squares::{Linearised, Reduction};
 use costate::{Error, Result};
 use costate_identify::optimise::{
-    Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Objective, Options, Outcome, Reason, Scale, Variable,
-    VariableStatus, minimise, minimise_least_squares,
+    Flow, Method, Objective, Options, Outcome, Reason, Scale, Variable, VariableStatus, minimise,
 };
 use problems::{
     bard, box_3d, brown_badly_scaled, brown_dennis, freudenstein_roth, jennrich_sampson, kowalik_osborne, meyer,
@@ -26,7 +25,7 @@ struct Recorder<F> {
     costs: Vec<f64>,
 }
 
-impl<F: FnMut(&[f64]) -> Result<Vec<Row>>> LeastSquaresObjective for Recorder<F> {
+impl<F: FnMut(&[f64]) -> Result<Vec<Row>>> Objective for Recorder<F> {
     fn dimension(&self) -> usize {
         self.variables.len()
     }
@@ -48,17 +47,17 @@ impl<F: FnMut(&[f64]) -> Result<Vec<Row>>> LeastSquaresObjective for Recorder<F>
 fn run(
     residuals: impl FnMut(&[f64]) -> Result<Vec<Row>>,
     variables: &[Variable],
-    method: LeastSquaresMethod,
+    method: Method,
     options: &Options,
 ) -> Outcome {
     let mut recorder = Recorder { residuals, variables: variables.to_vec(), costs: Vec::new() };
-    let outcome = minimise_least_squares(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
+    let outcome = minimise(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
     check(&outcome, &recorder.costs, options);
     outcome
 }
 
-const LM: LeastSquaresMethod = LeastSquaresMethod::LevenbergMarquardt;
-const GN: LeastSquaresMethod = LeastSquaresMethod::GaussNewton;
+const LM: Method = Method::LevenbergMarquardt;
+const GN: Method = Method::GaussNewton;
 
 /// Protects against creeping: where large residuals are left, whose own curvature is as large as what their linearisation shows,
 /// Levenberg-Marquardt learns of it. (Without, it takes up to ten times as many evaluations, or stops short.)
@@ -337,9 +336,7 @@ fn failures_are_rejected_steps() {
         assert_eq!(outcome.reason, Reason::BlockedByFailures, "{method}");
         let mut recorder =
             Recorder { residuals: |_: &[f64]| Err(failure()), variables: variables(&[1.0]), costs: vec![] };
-        let error = minimise_least_squares(&mut recorder, &variables(&[1.0]), method, &Options::default(), &mut |_| {
-            Flow::Continue
-        });
+        let error = minimise(&mut recorder, &variables(&[1.0]), method, &Options::default(), &mut |_| Flow::Continue);
         let message = error.unwrap_err().to_string();
         assert!(message.contains(method.name()) && message.contains("at the start fails"), "{message}");
     }
@@ -376,7 +373,7 @@ fn every_end_has_its_reason() {
         for stop_at in [0, 2] {
             let mut recorder = Recorder { residuals: bard, variables: variables(&[1.0; 3]), costs: vec![] };
             let v = variables(&[1.0; 3]);
-            let outcome = minimise_least_squares(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
+            let outcome = minimise(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
                 if iteration.number == stop_at { Flow::Stop } else { Flow::Continue }
             });
             let outcome = outcome.unwrap();
@@ -404,12 +401,12 @@ fn wrong_input_is_named() {
     let mut recorder = Recorder { residuals: few, variables: variables(&[1.0; 3]), costs: vec![] };
     for method in [LM, GN] {
         let v = variables(&[1.0; 3]);
-        let error = minimise_least_squares(&mut recorder, &v, method, &Options::default(), &mut |_| Flow::Continue);
+        let error = minimise(&mut recorder, &v, method, &Options::default(), &mut |_| Flow::Continue);
         let message = error.unwrap_err().to_string();
         assert!(message.contains("there are 1 for 3 free variables") && message.contains("bfgs"), "{message}");
     }
     let v = variables(&[1.0]);
     let error = minimise(&mut Bowl, &v, Method::LevenbergMarquardt, &Options::default(), &mut |_| Flow::Continue);
     let message = error.unwrap_err().to_string();
-    assert!(message.contains("`lm`") && message.contains("minimise_least_squares"), "{message}");
+    assert!(message.contains("no sum of squares") && message.contains("such as bfgs"), "{message}");
 }

@@ -6,8 +6,7 @@ mod functions;
 use crate::searches::{check, check_bounds, variables};
 use costate::{Error, Number, Result};
 use costate_identify::optimise::{
-    Curvature, CurvedMethod, CurvedObjective, Flow, Objective, Options, Outcome, Reason, Scale, Variable,
-    VariableStatus, minimise_curved,
+    Curvature, Flow, Method, Objective, Options, Outcome, Reason, Scale, Variable, VariableStatus, minimise,
 };
 use functions::{Beale, BrownBadlyScaled, Chain, Decades, Function, PowellSingular, Rosenbrock, Saddle, squares};
 use num_dual::{Dual64, HyperDual64};
@@ -67,9 +66,7 @@ impl<F: Function> Objective for Recorder<'_, F> {
         }
         Ok(cost)
     }
-}
 
-impl<F: Function> CurvedObjective for Recorder<'_, F> {
     fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
         self.hessians += 1;
         self.check_place(u)?;
@@ -89,9 +86,9 @@ impl<F: Function> CurvedObjective for Recorder<'_, F> {
 }
 
 /// Minimises; checks counts, the history and that the best point is not lost.
-fn run(function: &impl Function, variables: &[Variable], method: CurvedMethod, options: &Options) -> Outcome {
+fn run(function: &impl Function, variables: &[Variable], method: Method, options: &Options) -> Outcome {
     let mut recorder = Recorder::new(function, variables);
-    let outcome = minimise_curved(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
+    let outcome = minimise(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
     check(&outcome, &recorder.costs, options);
     assert_eq!((outcome.hessians, outcome.hessian_products), (recorder.hessians, recorder.products));
     // a Hessian serves every trial of its step
@@ -104,9 +101,9 @@ fn met(outcome: &Outcome, curvature: Curvature) -> usize {
     outcome.history.iter().filter(|step| step.curvature == Some(curvature)).count()
 }
 
-const METHODS: [CurvedMethod; 2] = CurvedMethod::ALL;
-const DING: CurvedMethod = CurvedMethod::Ding;
-const NEWTON: CurvedMethod = CurvedMethod::NewtonTrustRegion;
+const DING: Method = Method::Ding;
+const NEWTON: Method = Method::NewtonTrustRegion;
+const METHODS: [Method; 2] = [DING, NEWTON];
 
 fn solves(name: &str, function: &impl Function, start: &[f64], cost: f64, most: [usize; 2]) {
     for (method, most) in METHODS.into_iter().zip(most) {

@@ -5,7 +5,7 @@ use super::result::ConstraintResult;
 use crate::Reduced;
 use crate::beside::{cost_of, with_rows};
 use crate::ensemble::{Member, join};
-use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, CurvedObjective, Limit, Multipliers, Objective};
+use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, Limit, Multipliers, Objective};
 use crate::problem::Problem;
 use crate::{Error, Result};
 use costate::least_squares::Linearised;

@@ -3,7 +3,7 @@
 use super::replay::worse;
 use super::rounds::Rounds;
 use super::{Control, ControlObjective, Placed, Replay};
-use crate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason};
+use crate::optimise::{Flow, Iteration, Method, Needs, Options, Outcome, Reason};
 use crate::{Error, Result};
 use costate::shown::shown;
 
@@ -54,7 +54,7 @@ impl Control {
         options: &Options,
         observer: &mut dyn FnMut(&Iteration) -> Flow,
     ) -> Result<Solution> {
-        if self.information.is_some() && !method.is_by_gradients() {
+        if self.information.is_some() && method.needs() != Needs::Gradient {
             let problem = "it takes sums of squares or second derivatives; the information of a run has its gradient";
             return Err(Error::invalid(format!("method `{method}`"), problem, "take bfgs or l-bfgs"));
         }

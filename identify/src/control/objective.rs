@@ -3,7 +3,7 @@
 use super::band::{Band, Row};
 use super::{Control, Placed};
 use crate::design::Informed;
-use crate::optimise::{BandObjective, CurvedObjective, Objective};
+use crate::optimise::{DampedSteps, Objective};
 use crate::{Error, Result};
 use costate::interrupt::Interrupt;
 use costate::sensitivity::{Change, Gradient, Method};
@@ -252,9 +252,7 @@ impl Objective for ControlObjective<'_> {
         });
         Ok(cost + own)
     }
-}
 
-impl CurvedObjective for ControlObjective<'_> {
     fn hessian(&mut self, unknowns: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
         let mut direction = vec![0.0; unknowns.len()];
         for (k, row) in hessian.iter_mut().enumerate() {
@@ -276,9 +274,13 @@ impl CurvedObjective for ControlObjective<'_> {
         self.own_rows(&mut |_, row| row.add(row.along(direction), product));
         Ok(())
     }
+
+    fn damped_steps(&mut self) -> Option<&mut dyn DampedSteps> {
+        Some(self)
+    }
 }
 
-impl BandObjective for ControlObjective<'_> {
+impl DampedSteps for ControlObjective<'_> {
     fn damped_step(
         &mut self,
         unknowns: &[f64],

@@ -1,9 +1,7 @@
 //! Searches one after another, with multipliers between them.
 
 use super::{Control, ControlObjective, Violation};
-use crate::optimise::{
-    Flow, Iteration, Method, Options, Outcome, Reason, Variable, minimise, minimise_band, minimise_curved,
-};
+use crate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason, Variable, minimise};
 use crate::{Error, Result};
 
 /// Rounds of multipliers at most.
@@ -93,17 +91,11 @@ impl<'a> Rounds<'a> {
             settled = before.is_some_and(|before| before - iteration.cost <= SETTLED * before.abs());
             if settled { Flow::Stop } else { flow }
         };
-        let mut outcome = match self.method {
-            Method::LevenbergMarquardt => minimise_band(&mut objective, variables, &left, &mut watch)?,
-            Method::GaussNewton => {
-                let remedy = "take lm, whose damping vanishes where that pays";
-                return Err(Error::invalid("method `gauss-newton`", "signals have no such search", remedy));
-            }
-            method => match method.for_second_derivatives() {
-                Some(curved) => minimise_curved(&mut objective, variables, curved, &left, &mut watch)?,
-                None => minimise(&mut objective, variables, method, &left, &mut watch)?,
-            },
-        };
+        if self.method == Method::GaussNewton {
+            let remedy = "take lm, whose damping vanishes where that pays";
+            return Err(Error::invalid("method `gauss-newton`", "signals have no such search", remedy));
+        }
+        let mut outcome = minimise(&mut objective, variables, self.method, &left, &mut watch)?;
         if settled && !self.stopped && outcome.reason == Reason::Interrupted {
             let (start, constrained) = self.start;
             let steep = outcome.gradient_norm > STEEP * (outcome.cost * start).abs().sqrt();

@@ -17,7 +17,7 @@ mod observed;
 mod record;
 
 use super::identify_from;
-use crate::optimise::{Flow, Iteration, Outcome, Reason};
+use crate::optimise::{Flow, Iteration, Needs, Outcome, Reason};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
@@ -184,7 +184,7 @@ pub(super) fn identify_by_homotopy(
 ) -> Result<Identification> {
     homotopy.validate()?;
     let (method, _) = settings.method_for(problem);
-    if method.for_second_derivatives().is_some() {
+    if method.needs() == Needs::SecondDerivatives {
         let trouble = "the rates of outputs that pull the model have no second derivatives";
         return Err(Error::invalid(format!("homotopy by method `{method}`"), trouble, "take lm, or bfgs"));
     }

@@ -17,12 +17,13 @@ mod function;
 
 use function::{Augmented, Shared};
 
-use super::descent::Descent;
-use super::evaluation::{Function, dot, norm, start_failure};
+use super::evaluation::{dot, norm, start_failure};
+use super::executor::SearchMethod;
+use super::method::Needs;
 use super::multipliers::{Limit, Multipliers};
 use super::variable::Scaling;
 use super::{Flow, Iteration, Method, Options, Outcome};
-use super::{OuterIteration, Reason, Variable, minimise_curved, minimise_least_squares, search};
+use super::{OuterIteration, Reason, Variable, run, search_by};
 use crate::{Error, Result};
 use costate::least_squares::Linearised;
 
@@ -102,7 +103,7 @@ pub trait ConstrainedObjective {
     /// The cost J at u and c; and its residuals with one more for each constraint that acts: [`Multipliers::residual`].
     ///
     /// # Errors
-    /// As [`super::LeastSquaresObjective::linearise`]; and if the cost is no sum of squares, which is the default.
+    /// As [`super::Objective::linearise`]; and if the cost is no sum of squares, which is the default.
     fn augmented_residuals(
         &mut self,
         _u: &[f64],
@@ -117,7 +118,7 @@ pub trait ConstrainedObjective {
     /// [`ConstrainedObjective::augmented_gradient`] ran last, without failing.
     ///
     /// # Errors
-    /// As [`super::CurvedObjective::hessian`]; and if there are no second derivatives, which is the default.
+    /// As [`super::Objective::hessian`]; and if there are no second derivatives, which is the default.
     fn augmented_hessian(&mut self, _u: &[f64], _multipliers: &Multipliers, _hessian: &mut [Vec<f64>]) -> Result<()> {
         Err(Error::invalid("the cost", "it has no second derivatives", "take another method, such as bfgs"))
     }
@@ -229,7 +230,7 @@ pub fn minimise_constrained(
         iterations: 0,
         curvatures: (0, 0),
         steepest: 0.0,
-        descent: Descent::new(method),
+        descent: if method.needs() == Needs::Gradient { Some(search_by(method, false)) } else { None },
     };
     outer.run(&mut augmented, variables)
 }
@@ -248,7 +249,7 @@ struct Outer<'a> {
     /// Norm of the cost's scaled gradient at the start; if the cost is flat there, of the first augmented Lagrangian's.
     steepest: f64,
     /// Descent of methods that go by gradients: what they have learnt serves the next outer iteration.
-    descent: Descent,
+    descent: Option<Box<dyn SearchMethod>>,
 }
 
 /// Development of the violation.
@@ -264,7 +265,7 @@ impl Outer<'_> {
     fn run(&mut self, augmented: &mut Augmented<'_>, variables: &[Variable]) -> Result<ConstrainedOutcome> {
         let scaling = Scaling::new(variables)?;
         let mut variables = variables.to_vec();
-        let least_squares = self.method.for_least_squares().is_some();
+        let least_squares = self.method.needs() == Needs::Residuals;
         let start_cost = self.begin(augmented, &scaling, least_squares)?;
         let mut account = Account { missing: f64::INFINITY, violation: f64::INFINITY, ..Account::default() };
         let mut last_phase = false;
@@ -387,11 +388,15 @@ impl Outer<'_> {
             history.push(iteration);
             if is_stopped_by_observer { Flow::Stop } else { end }
         };
-        let mut found = match (self.method.for_least_squares(), self.method.for_second_derivatives()) {
-            (Some(method), _) => minimise_least_squares(&mut function, variables, method, &options, &mut relay)?,
-            (None, Some(method)) => minimise_curved(&mut function, variables, method, &options, &mut relay)?,
-            (None, None) => search(Function::Cost(&mut function), descent, variables, &options, &mut relay)?,
+        let mut other;
+        let search = match descent {
+            Some(descent) => &mut **descent,
+            None => {
+                other = search_by(self.method, false);
+                &mut *other
+            }
         };
+        let mut found = run(&mut function, self.method.needs(), search, variables, &options, &mut relay)?;
         let is_interrupted = is_stopped_by_observer || self.options.interrupt.is_raised();
         if found.reason == Reason::Interrupted && !is_interrupted {
             found.reason = Reason::GradientSmall;

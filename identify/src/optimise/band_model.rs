@@ -1,13 +1,13 @@
 //! The damped quadratic model of a function that works its own Gauss-Newton steps out.
 
-use super::BandObjective;
+use super::DampedSteps;
 use super::bounded_step::Quadratic;
 use super::evaluation::{Point, dot, norm};
 use crate::{Error, Result};
 
 /// ½|r + J d|² in scaled variables.
 pub(super) struct BandModel<'a> {
-    objective: &'a mut dyn BandObjective,
+    objective: &'a mut dyn DampedSteps,
     point: &'a Point,
     /// Derivatives du/dx.
     slopes: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) struct BandModel<'a> {
 }
 
 impl<'a> BandModel<'a> {
-    pub fn new(objective: &'a mut dyn BandObjective, point: &'a Point, slopes: Vec<f64>) -> Self {
+    pub fn new(objective: &'a mut dyn DampedSteps, point: &'a Point, slopes: Vec<f64>) -> Self {
         BandModel { objective, point, product: vec![0.0; slopes.len()], slopes, error: None }
     }
 

@@ -11,7 +11,7 @@ use super::bounded_step::BoundedModel;
 use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
 use super::executor::SearchMethod;
 use super::hessian_model::{Hessian, HessianModel, factor};
-use super::method::CurvedMethod;
+use super::method::Method;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
 use super::trial::{Acceptance, Accepted, Offer, Trials, begin, relative_size, trial};
@@ -35,7 +35,7 @@ pub(crate) struct Ding {
 
 impl SearchMethod for Ding {
     fn name(&self) -> &'static str {
-        CurvedMethod::Ding.name()
+        Method::Ding.name()
     }
 
     fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {

@@ -1,12 +1,12 @@
 //! The one place where the function is run: counts, bounds, failures, and the best point so far.
 
+use super::Objective;
 use super::band_model::BandModel;
 use super::bounded_step::{BoundedModel, Suggestion};
 use super::magnitudes::Magnitudes;
 use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::trace::Evaluation;
 use super::variable::Scaling;
-use super::{BandObjective, CurvedObjective, LeastSquaresObjective, Objective};
 use crate::{Error, Result};
 use costate::least_squares::Linearised;
 use nalgebra::DMatrix;
@@ -14,11 +14,12 @@ use std::time::Instant;
 
 /// A point where the function has been run.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
+pub struct Point {
     /// Scaled variables.
     pub x: Vec<f64>,
     /// Physical values.
     pub u: Vec<f64>,
+    /// The cost.
     pub cost: f64,
     /// Gradient with respect to the physical values.
     pub gradient: Vec<f64>,
@@ -36,85 +37,18 @@ pub(crate) struct Point {
     pub model: Option<Linearised>,
 }
 
-/// The function that is run: a cost with its gradient and perhaps its Hessian, or residuals with their Jacobian.
-pub(crate) enum Function<'a> {
-    Cost(&'a mut dyn Objective),
-    Residuals(&'a mut dyn LeastSquaresObjective),
-    Curved(&'a mut dyn CurvedObjective),
-    Band(&'a mut dyn BandObjective),
-}
-
-impl Function<'_> {
-    pub fn dimension(&self) -> usize {
-        match self {
-            Function::Cost(objective) => objective.dimension(),
-            Function::Residuals(objective) => objective.dimension(),
-            Function::Curved(objective) => objective.dimension(),
-            Function::Band(objective) => objective.dimension(),
-        }
-    }
-
-    fn cost_scale(&self) -> Option<f64> {
-        match self {
-            Function::Cost(objective) => objective.cost_scale(),
-            Function::Residuals(objective) => objective.cost_scale(),
-            Function::Curved(objective) => objective.cost_scale(),
-            Function::Band(objective) => objective.cost_scale(),
-        }
-        .filter(|scale| scale.is_finite() && *scale > 0.0)
-    }
-
-    /// Cost, gradient and, if there are any, residuals at u.
-    fn run(&mut self, u: &[f64]) -> Result<(f64, Vec<f64>, Option<Linearised>)> {
-        match self {
-            Function::Cost(objective) => {
-                let mut gradient = vec![0.0; u.len()];
-                let cost = objective.value_and_gradient(u, &mut gradient)?;
-                Ok((cost, gradient, None))
-            }
-            Function::Curved(objective) => {
-                let mut gradient = vec![0.0; u.len()];
-                let cost = objective.value_and_gradient(u, &mut gradient)?;
-                Ok((cost, gradient, None))
-            }
-            Function::Band(objective) => {
-                let mut gradient = vec![0.0; u.len()];
-                let cost = objective.value_and_gradient(u, &mut gradient)?;
-                Ok((cost, gradient, None))
-            }
-            Function::Residuals(objective) => {
-                let linearised = objective.linearise(u)?;
-                if linearised.dimension() != u.len() {
-                    let problem = format!("it has {} columns for {} variables", linearised.dimension(), u.len());
-                    let remedy = "give one column for each variable";
-                    return Err(Error::invalid("the Jacobian of the residuals", problem, remedy));
-                }
-                Ok((linearised.cost(), linearised.gradient(), Some(linearised)))
-            }
-        }
-    }
-
-    fn curved(&mut self) -> Result<&mut dyn CurvedObjective> {
-        match self {
-            Function::Curved(objective) => Ok(&mut **objective),
-            _ => {
-                let remedy = "report this as a defect of the optimiser";
-                Err(Error::invalid("second derivatives", "the function has none", remedy))
-            }
-        }
-    }
-}
-
 /// Way by which an accepted point was reached, for the history.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct How {
+pub struct How {
+    /// Damping or the like of the step, if the method has one.
     pub damping: Option<f64>,
+    /// Signs of the cost's curvature where the step began, if they were seen.
     pub curvature: Option<Curvature>,
 }
 
 /// The way out of the middle of a step.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub enum Halt {
     /// A regular end.
     Stop(Reason),
     /// Wrong input or the like.
@@ -122,43 +56,46 @@ pub(crate) enum Halt {
 }
 
 /// The result of something that a stop or an error may cut short.
-pub(crate) type Step<T> = std::result::Result<T, Halt>;
+pub type Step<T> = std::result::Result<T, Halt>;
 
 /// Runs the objective for the methods. This is what argmin's executor takes as the problem.
-pub(crate) struct ObjectiveEvaluator<'a> {
-    function: Function<'a>,
+pub struct ObjectiveEvaluator<'a> {
+    objective: &'a mut dyn Objective,
+    /// True if the function is run by its residuals.
+    by_residuals: bool,
     /// The method's name, for messages.
     method: &'static str,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
-    pub scaling: Scaling,
+    pub(super) scaling: Scaling,
     magnitudes: Magnitudes,
-    pub options: &'a Options,
-    pub evaluations: usize,
-    pub failed_evaluations: usize,
-    pub hessians: usize,
-    pub hessian_products: usize,
+    pub(super) options: &'a Options,
+    pub(super) evaluations: usize,
+    pub(super) failed_evaluations: usize,
+    pub(super) hessians: usize,
+    pub(super) hessian_products: usize,
     /// Reason of the last failed evaluation.
     last_failure: String,
     /// The lowest cost of all evaluations; or, within round-off of it, the accepted point with the smallest gradient.
-    pub best: Option<Point>,
+    pub(super) best: Option<Point>,
     lowest_cost: f64,
     /// Scaled variables of the last accepted point.
     last: Option<Vec<f64>>,
-    pub history: Vec<Iteration>,
-    pub reason: Option<Reason>,
+    pub(super) history: Vec<Iteration>,
+    pub(super) reason: Option<Reason>,
 }
 
 impl<'a> ObjectiveEvaluator<'a> {
-    pub fn new(
-        function: Function<'a>,
+    pub(super) fn new(
+        (objective, by_residuals): (&'a mut dyn Objective, bool),
         method: &'static str,
         scaling: Scaling,
         options: &'a Options,
         observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     ) -> Self {
-        let magnitudes = Magnitudes::new(scaling.start(), function.cost_scale());
+        let magnitudes = Magnitudes::new(scaling.start(), scale_of(&*objective));
         ObjectiveEvaluator {
-            function,
+            objective,
+            by_residuals,
             method,
             observer,
             scaling,
@@ -178,16 +115,45 @@ impl<'a> ObjectiveEvaluator<'a> {
     }
 
     /// Magnitudes of scaled variables by themselves, see [`Magnitudes::own`].
-    pub fn own_magnitudes(&self, x: &[f64], columns: &[f64]) -> Vec<f64> {
+    pub(super) fn own_magnitudes(&self, x: &[f64], columns: &[f64]) -> Vec<f64> {
         self.magnitudes.own(x, columns, &self.scaling)
     }
 
     /// Scale of the cost, see [`Objective::cost_scale`].
     pub fn cost_scale(&self) -> Option<f64> {
-        self.function.cost_scale()
+        scale_of(&*self.objective)
     }
 
-    /// Runs the function at x. `None`: the run failed; a method rejects the step.
+    /// Bounds of a scaled variable.
+    pub fn bounds(&self, i: usize) -> (f64, f64) {
+        self.scaling.bounds(i)
+    }
+
+    /// Tolerances and limits; those of iterations and evaluations are kept to without the method.
+    pub fn options(&self) -> &Options {
+        self.options
+    }
+
+    /// Cost, gradient and, if the method goes by them, residuals at u.
+    fn run(&mut self, u: &[f64]) -> Result<(f64, Vec<f64>, Option<Linearised>)> {
+        if !self.by_residuals {
+            let mut gradient = vec![0.0; u.len()];
+            let cost = self.objective.value_and_gradient(u, &mut gradient)?;
+            return Ok((cost, gradient, None));
+        }
+        let linearised = self.objective.linearise(u)?;
+        if linearised.dimension() != u.len() {
+            let problem = format!("it has {} columns for {} variables", linearised.dimension(), u.len());
+            let remedy = "give one column for each variable";
+            return Err(Error::invalid("the Jacobian of the residuals", problem, remedy));
+        }
+        Ok((linearised.cost(), linearised.gradient(), Some(linearised)))
+    }
+
+    /// Runs the function at scaled variables x, which must lie within their bounds. `None`: the run failed; a method rejects the step.
+    ///
+    /// # Errors
+    /// A limit that is reached, an interruption, or an error that ends the search: the method hands it on.
     pub fn evaluate(&mut self, x: &[f64]) -> Step<Option<Point>> {
         if self.evaluations >= self.options.max_evaluations {
             return Err(Halt::Stop(Reason::MaxEvaluations));
@@ -205,7 +171,7 @@ impl<'a> ObjectiveEvaluator<'a> {
         let failure = match u.iter().find(|u| !u.is_finite()) {
             // A logarithmic scale overflows easily: no reason to bother the simulation.
             Some(_) => "a variable overflowed".to_string(),
-            None => match self.function.run(&u) {
+            None => match self.run(&u) {
                 Ok((cost, ..)) if !cost.is_finite() => format!("the cost is {cost}"),
                 Ok((_, gradient, _)) if gradient.iter().any(|g| !g.is_finite()) => {
                     "the gradient is not finite".to_string()
@@ -273,7 +239,7 @@ impl<'a> ObjectiveEvaluator<'a> {
         let n = point.x.len();
         let mut rows = vec![vec![0.0; n]; n];
         self.hessians += 1;
-        let outcome = self.function.curved().and_then(|objective| objective.hessian(&point.u, &mut rows));
+        let outcome = self.objective.hessian(&point.u, &mut rows);
         if !Self::worked(outcome)? {
             return Ok(None);
         }
@@ -291,8 +257,7 @@ impl<'a> ObjectiveEvaluator<'a> {
         let physical: Vec<f64> = direction.iter().zip(&slopes).map(|(d, slope)| d * slope).collect();
         let mut product = vec![0.0; direction.len()];
         self.hessian_products += 1;
-        let curved = self.function.curved();
-        let outcome = curved.and_then(|objective| objective.hessian_vector(&point.u, &physical, &mut product));
+        let outcome = self.objective.hessian_vector(&point.u, &physical, &mut product);
         if !Self::worked(outcome)? {
             return Ok(None);
         }
@@ -303,12 +268,13 @@ impl<'a> ObjectiveEvaluator<'a> {
     }
 
     /// A step of Levenberg and Marquardt from a point within the bounds, with the damping λ, in scaled variables; and what it promises.
-    pub fn damped_step(&mut self, point: &Point, damping: f64) -> Step<Suggestion> {
-        let Function::Band(objective) = &mut self.function else {
+    pub(super) fn damped_step(&mut self, point: &Point, damping: f64) -> Step<Suggestion> {
+        let slopes = self.scaling.slopes(&point.u);
+        let Some(steps) = self.objective.damped_steps() else {
             let remedy = "report this as a defect of the optimiser";
             return Err(Halt::Error(Error::invalid("a damped step", "the function has none", remedy)));
         };
-        let band = BandModel::new(&mut **objective, point, self.scaling.slopes(&point.u));
+        let band = BandModel::new(steps, point, slopes);
         let mut model = BoundedModel::new(band, point, &self.scaling);
         let suggestion = model.minimiser(damping);
         match model.quadratic.error {
@@ -374,13 +340,18 @@ impl<'a> ObjectiveEvaluator<'a> {
     }
 
     /// Records the best point as the last step, if the run was cut within a step that had found better than every accepted point.
-    pub fn record_unfinished_step(&mut self) {
+    pub(super) fn record_unfinished_step(&mut self) {
         let lowest_accepted = self.history.iter().map(|i| i.cost).fold(f64::INFINITY, f64::min);
         if let Some(best) = self.best.clone().filter(|best| best.cost < lowest_accepted) {
             // A wish to stop no longer matters: this is the end.
             let _ = self.record(&best, How::default());
         }
     }
+}
+
+/// Scale of a function's cost, if it is one.
+fn scale_of(objective: &dyn Objective) -> Option<f64> {
+    objective.cost_scale().filter(|scale| scale.is_finite() && *scale > 0.0)
 }
 
 /// Error of an evaluation that fails at the start, where there is no step to reject.

@@ -8,7 +8,7 @@ use argmin::core::{Error as BoxedError, Executor, IterState, KV, Problem, Solver
 type SearchState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
 
 /// A method of minimisation.
-pub(crate) trait SearchMethod {
+pub trait SearchMethod {
     /// The name by which problem files and the command line call it.
     fn name(&self) -> &'static str;
 
@@ -19,23 +19,8 @@ pub(crate) trait SearchMethod {
     fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point>;
 }
 
-/// A search that is to be gone on with later.
-impl<S: SearchMethod> SearchMethod for &mut S {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
-        (**self).begin(evaluator)
-    }
-
-    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
-        (**self).step(evaluator, current)
-    }
-}
-
 /// Runs a search under argmin's executor until it halts or has used up its iterations.
-pub(crate) fn execute(search: impl SearchMethod, evaluator: &mut ObjectiveEvaluator) -> Result<(), Error> {
+pub(super) fn execute(search: &mut dyn SearchMethod, evaluator: &mut ObjectiveEvaluator) -> Result<(), Error> {
     let name = search.name();
     let (start, most) = (evaluator.scaling.start(), evaluator.options.max_iterations as u64);
     let solver = SearchSolver { search, current: None };
@@ -49,12 +34,12 @@ pub(crate) fn execute(search: impl SearchMethod, evaluator: &mut ObjectiveEvalua
 }
 
 /// The solver; `current` is set from `init` on.
-struct SearchSolver<S> {
-    search: S,
+struct SearchSolver<'s> {
+    search: &'s mut dyn SearchMethod,
     current: Option<Point>,
 }
 
-impl<'a, S: SearchMethod> Solver<&'a mut ObjectiveEvaluator<'_>, SearchState> for SearchSolver<S> {
+impl<'a> Solver<&'a mut ObjectiveEvaluator<'_>, SearchState> for SearchSolver<'_> {
     fn name(&self) -> &str {
         self.search.name()
     }

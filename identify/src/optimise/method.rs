@@ -1,5 +1,6 @@
 //! Methods of minimisation by name, with their settings.
 
+use super::own::{OwnMethod, registered};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -23,16 +24,20 @@ pub enum Method {
         /// Rule for the length of a step.
         rule: StepRule,
     },
-    /// Damped Gauss-Newton steps for least squares, see [`LeastSquaresMethod::LevenbergMarquardt`].
+    /// For least squares: Levenberg and Marquardt's method with a trust region (Moré 1978), the one to take for up to some dozens of variables.
     LevenbergMarquardt,
-    /// Gauss-Newton steps for least squares, see [`LeastSquaresMethod::GaussNewton`].
+    /// For least squares: Gauss-Newton with backtracking; directions that the residuals do not determine are left alone.
     GaussNewton,
-    /// Damped Newton steps with second derivatives, see [`CurvedMethod::Ding`].
+    /// With second derivatives: steps (G + σ I) d = -g with the exact Hessian G (Ding 2012); σ grows by 4 and shrinks by 1/2 with the ratio of actual to
+    /// predicted reduction. Convergence is fast once σ has gone, which takes some tens of steps.
     Ding,
-    /// Trust-region Newton steps with second derivatives, see [`CurvedMethod::NewtonTrustRegion`].
+    /// With second derivatives: trust-region Newton with truncated conjugate gradients (Steihaug 1983), on the whole Hessian for few variables, on
+    /// products with it for many.
     NewtonTrustRegion,
     /// A solver of argmin, as it is.
     Argmin(ArgminSolver),
+    /// A method of others, see [`register`](super::register).
+    Own(OwnMethod),
 }
 
 /// A solver of [argmin](https://docs.rs/argmin), with its usual settings. It works in scaled variables; a failed run costs infinitely much; what is
@@ -89,68 +94,17 @@ impl ArgminSolver {
     }
 }
 
-/// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is kept in the history
-/// ([`Curvature`](super::Curvature)); no such Hessian is inverted.
+/// What a method takes of a function beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CurvedMethod {
-    /// Ding 2012: steps (G + σ I) d = -g with the exact Hessian G; σ grows by 4 and shrinks by 1/2 with the ratio of actual to
-    /// predicted reduction. Convergence is fast once σ has gone, which takes some tens of steps.
-    Ding,
-    /// Trust-region Newton with truncated conjugate gradients (Steihaug 1983): on the whole Hessian for few variables, on
-    /// products with it for many.
-    NewtonTrustRegion,
-    /// A solver of argmin that takes Hessians.
-    Argmin(ArgminSolver),
-}
-
-impl CurvedMethod {
-    /// All methods of this crate for exact second derivatives.
-    pub const ALL: [CurvedMethod; 2] = [CurvedMethod::Ding, CurvedMethod::NewtonTrustRegion];
-
-    /// The name by which problem files and the command line call it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            CurvedMethod::Ding => "ding",
-            CurvedMethod::NewtonTrustRegion => "newton-tr",
-            CurvedMethod::Argmin(solver) => solver.name(),
-        }
-    }
-}
-
-impl fmt::Display for CurvedMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A method for sums of squares: it sees every residual with its derivatives, and so learns the curvature in one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LeastSquaresMethod {
-    /// Levenberg and Marquardt's method with a trust region (Moré 1978): the one to take for up to some dozens of variables.
-    LevenbergMarquardt,
-    /// Gauss-Newton with backtracking; directions that the residuals do not determine are left alone.
-    GaussNewton,
-}
-
-impl LeastSquaresMethod {
-    /// All methods for least squares.
-    pub const ALL: [LeastSquaresMethod; 2] = [LeastSquaresMethod::LevenbergMarquardt, LeastSquaresMethod::GaussNewton];
-
-    /// The name by which problem files and the command line call it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            LeastSquaresMethod::LevenbergMarquardt => "lm",
-            LeastSquaresMethod::GaussNewton => "gauss-newton",
-        }
-    }
-}
-
-impl fmt::Display for LeastSquaresMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+pub enum Needs {
+    /// Its gradient, or no derivatives at all: [`Objective::value_and_gradient`](super::Objective::value_and_gradient).
+    Gradient,
+    /// The residuals of a sum of squares with their derivatives: [`Objective::linearise`](super::Objective::linearise). So it learns the curvature in
+    /// one run.
+    Residuals,
+    /// Its gradient and exact second derivatives: [`Objective::hessian`](super::Objective::hessian). Negative and vanishing curvature is kept in the
+    /// history ([`Curvature`](super::Curvature)); no such Hessian is inverted.
+    SecondDerivatives,
 }
 
 /// Rule for the step length of steepest descent (Nachbagauer 2015).
@@ -180,7 +134,7 @@ impl Method {
         Method::NewtonTrustRegion,
     ];
 
-    /// Methods that need the gradient only, for [`minimise`](super::minimise).
+    /// Methods of this crate that need the gradient only.
     pub const BY_GRADIENT: [Method; 5] = [
         Method::Bfgs,
         Method::LBfgs { memory: 20 },
@@ -189,27 +143,14 @@ impl Method {
         Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon: 0.1 } },
     ];
 
-    /// The method for [`minimise_least_squares`](super::minimise_least_squares), if it is one.
-    pub fn for_least_squares(&self) -> Option<LeastSquaresMethod> {
+    /// What it takes of a function.
+    pub fn needs(&self) -> Needs {
         match self {
-            Method::LevenbergMarquardt => Some(LeastSquaresMethod::LevenbergMarquardt),
-            Method::GaussNewton => Some(LeastSquaresMethod::GaussNewton),
-            _ => None,
-        }
-    }
-
-    /// True if the method needs no more than the cost and its gradient.
-    pub fn is_by_gradients(&self) -> bool {
-        self.for_least_squares().is_none() && self.for_second_derivatives().is_none()
-    }
-
-    /// The method for [`minimise_curved`](super::minimise_curved), if it is one.
-    pub fn for_second_derivatives(&self) -> Option<CurvedMethod> {
-        match self {
-            Method::Ding => Some(CurvedMethod::Ding),
-            Method::NewtonTrustRegion => Some(CurvedMethod::NewtonTrustRegion),
-            Method::Argmin(solver) if solver.takes_hessians() => Some(CurvedMethod::Argmin(*solver)),
-            _ => None,
+            Method::LevenbergMarquardt | Method::GaussNewton => Needs::Residuals,
+            Method::Ding | Method::NewtonTrustRegion => Needs::SecondDerivatives,
+            Method::Argmin(solver) if solver.takes_hessians() => Needs::SecondDerivatives,
+            Method::Own(own) => own.needs(),
+            _ => Needs::Gradient,
         }
     }
 
@@ -221,17 +162,28 @@ impl Method {
             Method::Dfp => "dfp",
             Method::SteepestDescent { rule: StepRule::LineSearch } => "steepest-descent",
             Method::SteepestDescent { rule: StepRule::RelativeDecrease { .. } } => "steepest-descent-fixed",
-            Method::LevenbergMarquardt => LeastSquaresMethod::LevenbergMarquardt.name(),
-            Method::GaussNewton => LeastSquaresMethod::GaussNewton.name(),
-            Method::Ding => CurvedMethod::Ding.name(),
-            Method::NewtonTrustRegion => CurvedMethod::NewtonTrustRegion.name(),
+            Method::LevenbergMarquardt => "lm",
+            Method::GaussNewton => "gauss-newton",
+            Method::Ding => "ding",
+            Method::NewtonTrustRegion => "newton-tr",
             Method::Argmin(solver) => solver.name(),
+            Method::Own(own) => own.name(),
         }
     }
 
     /// All names.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        Method::ALL.iter().map(Method::name).chain(ArgminSolver::ALL.iter().map(|solver| solver.name()))
+        Method::every().map(|method| method.name())
+    }
+
+    /// Every method with its usual settings: those of this crate, of argmin, and of others.
+    fn every() -> impl Iterator<Item = Method> {
+        Method::built_in().chain(registered().into_iter().map(Method::Own))
+    }
+
+    /// Methods that need not be registered.
+    pub(super) fn built_in() -> impl Iterator<Item = Method> {
+        Method::ALL.into_iter().chain(ArgminSolver::ALL.map(Method::Argmin))
     }
 
     /// Checks the settings.
@@ -273,8 +225,7 @@ impl FromStr for Method {
             "argmin:l-bfgs" => "argmin:lbfgs".to_string(),
             _ => plain(name),
         };
-        let all = Method::ALL.into_iter().chain(ArgminSolver::ALL.map(Method::Argmin));
-        let found = all.into_iter().find(|m| short == m.name());
+        let found = Method::every().find(|method| short == method.name());
         found.ok_or_else(|| Error::unknown("method", name, "", Method::names()))
     }
 }

@@ -32,11 +32,11 @@
 //! # Ok::<(), costate_identify::Error>(())
 //! ```
 //!
-//! For sums of squares, [`minimise_least_squares`] takes the residuals with their Jacobian ([`LeastSquaresObjective`]) and
-//! needs far fewer runs. With exact second derivatives ([`CurvedObjective`]), [`minimise_curved`] does for any cost.
-//! [`minimise_constrained`] puts constraints on any of the methods.
+//! For sums of squares, methods that take the residuals with their Jacobian ([`Objective::linearise`]) need far fewer runs; others take exact second
+//! derivatives ([`Objective::hessian`]). [`minimise_constrained`] puts constraints on any of the methods.
 //!
-//! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor; its own solvers are methods, too ([`ArgminSolver`]).
+//! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor; its own solvers are methods, too ([`ArgminSolver`]), and so
+//! are those that others [`register`].
 
 mod argmin_search;
 mod augmented_lagrangian;
@@ -55,6 +55,7 @@ mod method;
 mod multipliers;
 mod newton_trust_region;
 mod outcome;
+mod own;
 mod progress;
 mod residual_curvature;
 mod residual_model;
@@ -66,9 +67,10 @@ mod variable;
 mod weights;
 
 pub use augmented_lagrangian::{ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, minimise_constrained};
-pub use method::{ArgminSolver, CurvedMethod, LeastSquaresMethod, Method, StepRule};
+pub use method::{ArgminSolver, Method, Needs, StepRule};
 pub use multipliers::{Limit, Multipliers};
 pub use outcome::{Curvature, Flow, Iteration, Options, Outcome, OuterIteration, Reason};
+pub use own::{OwnMethod, register};
 pub use trace::{Evaluation, Trace};
 pub use variable::{Scale, Variable, VariableStatus};
 
@@ -78,133 +80,83 @@ use band_search::BandSearch;
 use costate::least_squares::Linearised;
 use descent::Descent;
 use ding::Ding;
-use evaluation::{Function, ObjectiveEvaluator};
+use evaluation::ObjectiveEvaluator;
 use executor::{SearchMethod, execute};
 use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
 pub(crate) use variable::Scaling;
 
+/// What a method of your own is made of: a [`SearchMethod`](search::SearchMethod) steps from point to point, and has an
+/// [`ObjectiveEvaluator`](search::ObjectiveEvaluator) run the function, within all limits.
+pub mod search {
+    pub use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
+    pub use super::executor::SearchMethod;
+}
+
 /// The function to be minimised. Value and gradient share one run.
+///
+/// What else a function can do is up to it: [`Method::needs`] tells what a method takes, and a function that lacks it is refused with a remedy.
 pub trait Objective {
     /// Number of variables.
     fn dimension(&self) -> usize;
 
-    /// The cost at u (physical values), and its gradient with respect to u.
+    /// The cost at u (physical values), and its gradient with respect to u. A function with residuals may leave it to them.
     ///
     /// # Errors
     /// A failed simulation (`Error::is_simulation_failure`), or a cost or gradient that is not finite, is a rejected step;
     /// any other error ends the minimisation.
-    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64>;
+    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let linearised = self.linearise(u)?;
+        gradient.copy_from_slice(&linearised.gradient());
+        Ok(linearised.cost())
+    }
 
-    /// Scale of the cost, for a sum of squares of differences from data: the sum of the data's own squares, which tells what is round-off. `None`
+    /// For a sum of squares of differences from data: half the sum of the data's own squares, which tells what is round-off. `None`
     /// where there is no such thing.
     fn cost_scale(&self) -> Option<f64> {
         None
     }
-}
 
-/// Minimises `objective` from the start values of `variables`. `observer` sees the start and every accepted step, and may
-/// ask to stop.
-///
-/// # Errors
-/// Unusable variables, options or settings; a failure at the start; an error of the objective that is not a failed
-/// simulation. Whatever else ends the search is a [`Reason`] in the outcome, with the best point.
-pub fn minimise(
-    objective: &mut dyn Objective,
-    variables: &[Variable],
-    method: Method,
-    options: &Options,
-    observer: &mut dyn FnMut(&Iteration) -> Flow,
-) -> Result<Outcome> {
-    method.validate()?;
-    if method.for_least_squares().is_some() {
-        let problem = "it needs the residuals, not only the cost and its gradient";
-        let remedy = "use `minimise_least_squares`, or a method that works by gradients, such as bfgs";
-        return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
-    }
-    if method.for_second_derivatives().is_some() {
-        let problem = "it needs second derivatives, not only the cost and its gradient";
-        let remedy = "use `minimise_curved`, or a method that works by gradients, such as bfgs";
-        return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
-    }
-    match method {
-        Method::Argmin(solver) => {
-            search(Function::Cost(objective), ArgminSearch::new(solver), variables, options, observer)
-        }
-        _ => search(Function::Cost(objective), Descent::new(method), variables, options, observer),
-    }
-}
-
-/// Residuals of a sum of squares, ½ rᵀ r. Residuals and their Jacobian share one run.
-pub trait LeastSquaresObjective {
-    /// Number of variables.
-    fn dimension(&self) -> usize;
-
-    /// Residuals at u (physical values) and their derivatives with respect to u, reduced:
-    /// see [`Reduction`](costate::least_squares::Reduction).
+    /// The residuals r of a cost ½ rᵀ r at u (physical values) and their derivatives with respect to u, reduced: see
+    /// [`Reduction`](costate::least_squares::Reduction). Residuals and their Jacobian share one run.
     ///
     /// # Errors
-    /// As for [`Objective::value_and_gradient`].
-    fn linearise(&mut self, u: &[f64]) -> Result<Linearised>;
-
-    /// Scale of the cost, half the sum of squares, as [`Objective::cost_scale`].
-    fn cost_scale(&self) -> Option<f64> {
-        None
+    /// As for [`Objective::value_and_gradient`]; and if the cost is no sum of squares, which is the default.
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        let _ = u;
+        Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"))
     }
-}
 
-/// Minimises half the sum of squares of `objective` from the start values of `variables`; otherwise as [`minimise`].
-///
-/// # Errors
-/// As [`minimise`]; and if there are fewer residuals than variables.
-pub fn minimise_least_squares(
-    objective: &mut dyn LeastSquaresObjective,
-    variables: &[Variable],
-    method: LeastSquaresMethod,
-    options: &Options,
-    observer: &mut dyn FnMut(&Iteration) -> Flow,
-) -> Result<Outcome> {
-    search(Function::Residuals(objective), ResidualSearch::new(method), variables, options, observer)
-}
-
-/// A function with exact second derivatives.
-pub trait CurvedObjective: Objective {
     /// The Hessian at u, a row for each variable. u is the point where [`Objective::value_and_gradient`] ran last, without
     /// failing, so that what that run knows need not be computed again.
     ///
     /// # Errors
     /// After a failed simulation, or with entries that are not finite, the next step goes by the gradient alone; any other
-    /// error ends the minimisation.
-    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()>;
+    /// error ends the minimisation. There is one if there are no second derivatives, which is the default.
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
+        let _ = (u, hessian);
+        Err(Error::invalid("the cost", "it has no second derivatives", "take another method, such as bfgs"))
+    }
 
-    /// The Hessian at u times `direction`; u is as for [`CurvedObjective::hessian`].
+    /// The Hessian at u times `direction`, by default from the whole Hessian; u is as for [`Objective::hessian`].
     ///
     /// # Errors
-    /// As for [`CurvedObjective::hessian`].
-    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()>;
-}
+    /// As for [`Objective::hessian`].
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        let mut hessian = vec![vec![0.0; u.len()]; u.len()];
+        self.hessian(u, &mut hessian)?;
+        product.iter_mut().zip(&hessian).for_each(|(entry, row)| *entry = evaluation::dot(row, direction));
+        Ok(())
+    }
 
-/// Minimises `objective` by its second derivatives from the start values of `variables`; otherwise as [`minimise`].
-///
-/// # Errors
-/// As [`minimise`].
-pub fn minimise_curved(
-    objective: &mut dyn CurvedObjective,
-    variables: &[Variable],
-    method: CurvedMethod,
-    options: &Options,
-    observer: &mut dyn FnMut(&Iteration) -> Flow,
-) -> Result<Outcome> {
-    let function = Function::Curved(objective);
-    match method {
-        CurvedMethod::Ding => search(function, Ding::default(), variables, options, observer),
-        CurvedMethod::NewtonTrustRegion => search(function, NewtonTrustRegion::default(), variables, options, observer),
-        CurvedMethod::Argmin(solver) => search(function, ArgminSearch::new(solver), variables, options, observer),
+    /// Itself, if it works out its own damped Gauss-Newton steps: [`Method::LevenbergMarquardt`] takes these then.
+    fn damped_steps(&mut self) -> Option<&mut dyn DampedSteps> {
+        None
     }
 }
 
-/// A sum of squares of many unknowns whose damped Gauss-Newton steps are worked out by the function itself.
-pub trait BandObjective: Objective {
+/// A sum of squares of many unknowns that works out damped Gauss-Newton steps itself, from a band or the like.
+pub trait DampedSteps {
     /// The step that minimises ½|r + J step|² + ½ Σ (damping_k step_k)² at u, where [`Objective::value_and_gradient`] ran last, over the entries
     /// that are not `given`.
     ///
@@ -219,23 +171,46 @@ pub trait BandObjective: Objective {
     fn normal_product(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()>;
 }
 
-/// Minimises `objective` by Levenberg-Marquardt steps of its own from the start values of `variables`; otherwise as [`minimise`].
+/// Minimises `objective` from the start values of `variables`. `observer` sees the start and every accepted step, and may
+/// ask to stop.
 ///
 /// # Errors
-/// As [`minimise`].
-pub fn minimise_band(
-    objective: &mut dyn BandObjective,
+/// Unusable variables, options or settings; a method that takes what the function has not; fewer residuals than variables for a method that takes
+/// residuals; a failure at the start; an error of the objective that is not a failed simulation. Whatever else ends the search is a [`Reason`] in the
+/// outcome, with the best point.
+pub fn minimise(
+    objective: &mut dyn Objective,
     variables: &[Variable],
+    method: Method,
     options: &Options,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Outcome> {
-    search(Function::Band(objective), BandSearch::default(), variables, options, observer)
+    method.validate()?;
+    let mut own = search_by(method, objective.damped_steps().is_some());
+    run(objective, method.needs(), &mut *own, variables, options, observer)
+}
+
+/// The search by a method.
+fn search_by(method: Method, has_damped_steps: bool) -> Box<dyn SearchMethod> {
+    match method {
+        Method::LevenbergMarquardt if has_damped_steps => Box::new(BandSearch::default()),
+        Method::LevenbergMarquardt => Box::new(ResidualSearch::new(true)),
+        Method::GaussNewton => Box::new(ResidualSearch::new(false)),
+        Method::Ding => Box::new(Ding::default()),
+        Method::NewtonTrustRegion => Box::new(NewtonTrustRegion::default()),
+        Method::Argmin(solver) => Box::new(ArgminSearch::new(solver)),
+        Method::Own(own) => own.search(),
+        Method::Bfgs | Method::LBfgs { .. } | Method::Dfp | Method::SteepestDescent { .. } => {
+            Box::new(Descent::new(method))
+        }
+    }
 }
 
 /// Runs a search to its end.
-fn search<'a>(
-    function: Function<'a>,
-    search: impl SearchMethod,
+fn run<'a>(
+    objective: &'a mut dyn Objective,
+    needs: Needs,
+    search: &mut dyn SearchMethod,
     variables: &[Variable],
     options: &'a Options,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
@@ -243,14 +218,15 @@ fn search<'a>(
     let method = search.name();
     let scaling = Scaling::new(variables)?;
     options.validate()?;
-    if function.dimension() != scaling.dimension() {
+    if objective.dimension() != scaling.dimension() {
         return Err(Error::invalid(
             "variables of the minimisation",
-            format!("there are {}, but the function has {}", scaling.dimension(), function.dimension()),
+            format!("there are {}, but the function has {}", scaling.dimension(), objective.dimension()),
             "give one variable for each argument of the function",
         ));
     }
-    let mut evaluator = ObjectiveEvaluator::new(function, method, scaling, options, observer);
+    let by_residuals = needs == Needs::Residuals && objective.damped_steps().is_none();
+    let mut evaluator = ObjectiveEvaluator::new((objective, by_residuals), method, scaling, options, observer);
     execute(search, &mut evaluator)?;
     outcome(evaluator, method)
 }

@@ -8,7 +8,7 @@
 use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot, norm};
 use super::executor::SearchMethod;
 use super::hessian_model::Hessian;
-use super::method::CurvedMethod;
+use super::method::Method;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
 use super::trial::{Acceptance, Accepted, Offer, Taken, Trials, begin, relative_size, trial};
@@ -34,7 +34,7 @@ pub(crate) struct NewtonTrustRegion {
 
 impl SearchMethod for NewtonTrustRegion {
     fn name(&self) -> &'static str {
-        CurvedMethod::NewtonTrustRegion.name()
+        Method::NewtonTrustRegion.name()
     }
 
     fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {

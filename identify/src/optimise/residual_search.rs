@@ -11,7 +11,7 @@
 use super::bounded_step::{BoundedModel, Suggestion};
 use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot};
 use super::executor::SearchMethod;
-use super::method::LeastSquaresMethod;
+use super::method::Method;
 use super::outcome::Reason;
 use super::progress::Progress;
 use super::residual_curvature::ResidualCurvature;
@@ -54,7 +54,8 @@ const GOOD_GAIN: f64 = 0.25;
 
 /// The search.
 pub(crate) struct ResidualSearch {
-    method: LeastSquaresMethod,
+    /// True for Levenberg and Marquardt's method, false for Gauss-Newton with backtracking.
+    is_damped: bool,
     progress: Progress,
     /// Weights D, from the norms of the columns of the scaled Jacobian.
     weights: Weights,
@@ -79,7 +80,7 @@ struct UndeterminedSteps {
 
 impl SearchMethod for ResidualSearch {
     fn name(&self) -> &'static str {
-        self.method.name()
+        if self.is_damped { Method::LevenbergMarquardt.name() } else { Method::GaussNewton.name() }
     }
 
     fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
@@ -88,11 +89,7 @@ impl SearchMethod for ResidualSearch {
         if rows < free {
             let problem = format!("there are {rows} for {free} free variables, so that they determine no minimum");
             let remedy = "compare more values, fix variables, or take a method that works by gradients, such as bfgs";
-            return Err(Halt::Error(Error::invalid(
-                format!("residuals for `{}`", self.method.name()),
-                problem,
-                remedy,
-            )));
+            return Err(Halt::Error(Error::invalid(format!("residuals for `{}`", self.name()), problem, remedy)));
         }
         self.progress = Progress::new(&point, evaluator.cost_scale());
         evaluator.record(&point, How::default())?;
@@ -125,17 +122,18 @@ impl SearchMethod for ResidualSearch {
             return Err(Halt::Stop(reason));
         }
         let undetermined = UndeterminedSteps { goes_along, is_settled };
-        match self.method {
-            LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, undamped, &weights, undetermined),
-            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, bounded, &weights, undetermined),
+        match self.is_damped {
+            false => self.backtrack(evaluator, current, undamped, &weights, undetermined),
+            true => self.damp(evaluator, current, bounded, &weights, undetermined),
         }
     }
 }
 
 impl ResidualSearch {
-    pub fn new(method: LeastSquaresMethod) -> Self {
+    /// Levenberg and Marquardt's method if it is damped, else Gauss-Newton with backtracking.
+    pub fn new(is_damped: bool) -> Self {
         ResidualSearch {
-            method,
+            is_damped,
             progress: Progress::default(),
             weights: Weights::default(),
             curvature: ResidualCurvature::default(),
@@ -155,10 +153,7 @@ impl ResidualSearch {
         subspace: Subspace,
     ) -> Step<BoundedModel<'m, ResidualModel<'m>>> {
         let (model, held) = (linearised(point)?, evaluator.scaling.held(point));
-        let hessian = match self.method {
-            LeastSquaresMethod::GaussNewton => None,
-            LeastSquaresMethod::LevenbergMarquardt => self.curvature.hessian(model, weights, &held),
-        };
+        let hessian = if self.is_damped { self.curvature.hessian(model, weights, &held) } else { None };
         let quadratic = ResidualModel::new(model, weights, subspace, &held, hessian);
         Ok(BoundedModel::new(quadratic, point, &evaluator.scaling))
     }
@@ -312,7 +307,7 @@ impl ResidualSearch {
     /// Largest step of each variable: beyond, no model is worth anything, unless it has proved to be exact.
     fn limits(&self, evaluator: &ObjectiveEvaluator, point: &Point) -> Vec<f64> {
         let limit = |(i, size): (usize, &f64)| match () {
-            _ if evaluator.scaling.is_log(i) && self.method == LeastSquaresMethod::GaussNewton => LN_10,
+            _ if evaluator.scaling.is_log(i) && !self.is_damped => LN_10,
             _ if evaluator.scaling.is_log(i) => LONGEST_LOG,
             _ if self.is_linear => f64::INFINITY,
             _ => LONGEST * size,

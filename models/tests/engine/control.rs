@@ -8,7 +8,7 @@ use costate_check::HandDerivedSystem;
 use costate_identify::control::{
     Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation,
 };
-use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
+use costate_identify::optimise::{DampedSteps, Flow, Method, Objective, Options};
 use costate_models::hand_derived::CartPoleByHand;
 use costate_models::{CartPole, Oscillator, OverheadCrane, TriplePendulum, overhead_crane, robot_arm, triple_pendulum};
 use std::sync::Arc;

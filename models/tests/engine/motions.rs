@@ -5,7 +5,7 @@ use costate::scheme::{self, Scheme};
 use costate::spline::Spline;
 use costate::{InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid};
 use costate_identify::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
-use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
+use costate_identify::optimise::{DampedSteps, Flow, Method, Objective, Options};
 use costate_models::hanging_load;
 use costate_models::hanging_load::{DURATION, WAY, rest_to_rest};
 use costate_parts::law::Axes;

@@ -4,9 +4,7 @@ use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
 use costate::random::SplitMix64;
 use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
-use costate_identify::optimise::{
-    Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
-};
+use costate_identify::optimise::{Flow, Method, Objective, Options, Outcome, Variable, minimise};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::identifiability;
 use costate_identify::{Identification, Settings, identify};
@@ -154,7 +152,7 @@ struct Converted<'p> {
     factor: f64,
 }
 
-impl LeastSquaresObjective for Converted<'_> {
+impl Objective for Converted<'_> {
     fn dimension(&self) -> usize {
         self.units.len()
     }
@@ -196,8 +194,8 @@ fn mechanisms_are_identified_the_same_way_in_other_units() {
             };
             let variables: Vec<Variable> = free.iter().zip(units).map(variable).collect();
             let options = Options { max_evaluations: 40, ..Options::default() };
-            let method = LeastSquaresMethod::LevenbergMarquardt;
-            minimise_least_squares(&mut objective, &variables, method, &options, &mut |_| Flow::Continue).unwrap()
+            let method = Method::LevenbergMarquardt;
+            minimise(&mut objective, &variables, method, &options, &mut |_| Flow::Continue).unwrap()
         };
         let ones = vec![1.0; free.len()];
         let plain = path(&ones, 1.0, 1.0);

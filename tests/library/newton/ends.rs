@@ -4,9 +4,7 @@ use super::functions::{Function, Rosenbrock};
 use super::{METHODS, Recorder, met, run};
 use crate::searches::variables;
 use costate::{Error, Number, Result};
-use costate_identify::optimise::{
-    Curvature, CurvedObjective, Flow, Method, Objective, Options, Reason, minimise, minimise_curved,
-};
+use costate_identify::optimise::{Curvature, Flow, Method, Objective, Options, Reason, minimise};
 
 /// Protects against failing regions: failed simulations, costs and Hessians that are not finite or fail are walked around; if
 /// nothing else is left, the end says so.
@@ -64,8 +62,6 @@ fn every_end_has_its_reason() {
             gradient[0] = u[0];
             Ok(0.5 * u[0] * u[0])
         }
-    }
-    impl CurvedObjective for Broken {
         fn hessian(&mut self, _: &[f64], _: &mut [Vec<f64>]) -> Result<()> {
             Err(Error::invalid("a", "b", "c"))
         }
@@ -89,19 +85,29 @@ fn every_end_has_its_reason() {
             assert_eq!((outcome.reason, outcome.iterations), (Reason::MaxIterations, limit), "{method}");
         }
         let mut recorder = Recorder::new(&Rosenbrock, &v);
-        let stopped = minimise_curved(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
+        let stopped = minimise(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
             if iteration.number == 2 { Flow::Stop } else { Flow::Continue }
         });
         let stopped = stopped.unwrap();
         assert_eq!((stopped.reason, stopped.iterations), (Reason::Interrupted, 2));
         assert!(stopped.history[1].hessians >= 1 && stopped.history[0].hessians == 0);
         let v = variables(&[1.0]);
-        let broken = minimise_curved(&mut Broken, &v, method, &Options::default(), &mut |_| Flow::Continue);
+        let broken = minimise(&mut Broken, &v, method, &Options::default(), &mut |_| Flow::Continue);
         assert_eq!(broken.unwrap_err(), Error::invalid("a", "b", "c"));
     }
-    for method in [Method::Ding, Method::NewtonTrustRegion] {
-        let error = minimise(&mut Broken, &variables(&[1.0]), method, &Options::default(), &mut |_| Flow::Continue);
+    struct Plain;
+    impl Objective for Plain {
+        fn dimension(&self) -> usize {
+            1
+        }
+        fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+            gradient[0] = u[0];
+            Ok(0.5 * u[0] * u[0])
+        }
+    }
+    for method in METHODS {
+        let error = minimise(&mut Plain, &variables(&[1.0]), method, &Options::default(), &mut |_| Flow::Continue);
         let message = error.unwrap_err().to_string();
-        assert!(message.contains(method.name()) && message.contains("minimise_curved"), "{message}");
+        assert!(message.contains("no second derivatives") && message.contains("such as bfgs"), "{message}");
     }
 }

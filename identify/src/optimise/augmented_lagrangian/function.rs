@@ -1,7 +1,7 @@
 //! The augmented Lagrangian as a function that the methods minimise.
 
+use super::super::Objective;
 use super::super::multipliers::Multipliers;
-use super::super::{CurvedObjective, LeastSquaresObjective, Objective};
 use super::ConstrainedObjective;
 use crate::Result;
 use costate::least_squares::Linearised;
@@ -69,12 +69,6 @@ impl Objective for Augmented<'_> {
     fn cost_scale(&self) -> Option<f64> {
         self.objective.cost_scale()
     }
-}
-
-impl LeastSquaresObjective for Augmented<'_> {
-    fn dimension(&self) -> usize {
-        self.objective.dimension()
-    }
 
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         self.at.clear();
@@ -82,10 +76,6 @@ impl LeastSquaresObjective for Augmented<'_> {
         let (cost, linearised) = self.objective.augmented_residuals(u, &self.multipliers, &mut self.c)?;
         self.note(u, cost);
         Ok(linearised)
-    }
-
-    fn cost_scale(&self) -> Option<f64> {
-        self.objective.cost_scale()
     }
 }
 
@@ -104,9 +94,11 @@ impl Objective for Shared<'_, '_> {
     fn cost_scale(&self) -> Option<f64> {
         self.0.borrow().objective.cost_scale()
     }
-}
 
-impl CurvedObjective for Shared<'_, '_> {
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        self.0.borrow_mut().linearise(u)
+    }
+
     fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
         let Augmented { objective, multipliers, .. } = &mut **self.0.borrow_mut();
         objective.augmented_hessian(u, multipliers, hessian)
@@ -115,19 +107,5 @@ impl CurvedObjective for Shared<'_, '_> {
     fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
         let Augmented { objective, multipliers, .. } = &mut **self.0.borrow_mut();
         objective.augmented_hessian_vector(u, multipliers, direction, product)
-    }
-}
-
-impl LeastSquaresObjective for Shared<'_, '_> {
-    fn dimension(&self) -> usize {
-        self.0.borrow().objective.dimension()
-    }
-
-    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
-        self.0.borrow_mut().linearise(u)
-    }
-
-    fn cost_scale(&self) -> Option<f64> {
-        self.0.borrow().objective.cost_scale()
     }
 }
