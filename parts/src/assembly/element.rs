@@ -54,12 +54,12 @@ pub trait Element: Send + Sync + 'static {
         let _ = (t, x, u, y);
     }
 
-    /// Itself, if it knows derivatives of its constraints in closed form: they are faster than dual numbers, which are taken otherwise.
+    /// The element itself, if it knows derivatives of its constraints in closed form: they are faster than dual numbers, which are taken otherwise.
     fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
         None
     }
 
-    /// Itself, if it knows those of its equations of motion.
+    /// The element itself, if it knows derivatives of its equations of motion in closed form.
     fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
         None
     }

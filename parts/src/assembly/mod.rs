@@ -381,7 +381,7 @@ impl Assembler {
         &self.nominal
     }
 
-    /// The assembly.
+    /// Builds the assembly.
     ///
     /// # Errors
     /// The first slip that was made: names that are not unique, something of another assembler, an element connected to a coordinate twice or whose functions

@@ -113,7 +113,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// A point fixed to it, in its own axes, m.
+    /// A point fixed to the member, in its own axes, m.
     pub fn at<V: Into<Value>>(&self, location: [V; 2]) -> Place {
         Place { member: self.clone(), location: pair(location) }
     }
@@ -207,7 +207,7 @@ impl Mechanism {
         self.assembler.redundant_rows(policy);
     }
 
-    /// The world.
+    /// The ground, as a member: the world.
     pub fn ground(&self) -> Member {
         Member { number: GROUND, side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
     }

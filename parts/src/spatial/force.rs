@@ -235,9 +235,9 @@ impl<S: Strength> Element for Load<S> {
 /// The kind of a load: a force or a torque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// N
+    /// A force, N.
     Force,
-    /// N m
+    /// A torque, N m.
     Torque,
 }
 

@@ -211,7 +211,7 @@ impl Mechanism {
         self.assembler.redundant_rows(policy);
     }
 
-    /// The world.
+    /// The ground, as a member: the world.
     pub fn ground(&self) -> Member {
         Member::new(GROUND, Side::Ground, WORLD, Vec::new())
     }

@@ -22,7 +22,7 @@ impl Member {
         Member { number, side, name: name.into(), coordinates }
     }
 
-    /// A point fixed to it, in its own axes, m.
+    /// A point fixed to the member, in its own axes, m.
     pub fn at<V: Into<Value>>(&self, location: [V; 3]) -> Place {
         Place { member: self.clone(), location: triple(location), base: Rotation::identity(), axis: None, across: None }
     }

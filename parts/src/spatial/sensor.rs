@@ -14,11 +14,11 @@ use costate::vector::{Vector, body_rate};
 /// The quantity of a point's motion that a sensor sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Motion {
-    /// m
+    /// Position, m.
     Position,
-    /// m/s
+    /// Velocity, m/s.
     Velocity,
-    /// m/s²
+    /// Acceleration, m/s².
     Acceleration,
 }
 
