@@ -21,11 +21,11 @@ impl fmt::Display for BlockName {
 /// One entry that differs at one point at least; the values are those of the point where it differs most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
-    /// The block.
+    /// Name of the block.
     pub block: BlockName,
-    /// Equation, by name.
+    /// Name of the equation.
     pub row: String,
-    /// Variable, by name.
+    /// Name of the variable.
     pub column: String,
     /// The value that is checked.
     pub checked: f64,

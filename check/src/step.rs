@@ -18,9 +18,9 @@ pub struct StepPoint<'a> {
     pub now: Point<'a>,
     /// State at t_{i+1} = t_i + h.
     pub next: Point<'a>,
-    /// Parameters.
+    /// Values of the parameters.
     pub u: &'a [f64],
-    /// α of HHT.
+    /// Numerical damping α of HHT.
     pub alpha: f64,
     /// Time step, s.
     pub h: f64,

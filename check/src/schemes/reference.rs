@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// Relative errors, or their orders, of positions, velocities, accelerations and multipliers; `None` where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {
-    /// q
+    /// Error or order of positions q.
     pub position: Option<f64>,
-    /// q'
+    /// Error or order of velocities q'.
     pub velocity: Option<f64>,
-    /// q''
+    /// Error or order of accelerations q''.
     pub acceleration: Option<f64>,
-    /// λ
+    /// Error or order of multipliers λ.
     pub multiplier: Option<f64>,
 }
 
@@ -37,9 +37,9 @@ impl Gaps {
 pub enum Energy {
     /// The energy should stay as it is: its place among the outputs, and the largest kinetic energy of the reference, J.
     Kept {
-        /// Place of the output.
+        /// Place of the energy among the outputs.
         output: usize,
-        /// J
+        /// Largest kinetic energy of the reference, J.
         kinetic: f64,
     },
     /// No number is known for the energy, for this reason.
