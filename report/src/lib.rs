@@ -376,9 +376,9 @@ fn by_name(values: impl Iterator<Item = (String, f64)>) -> Value {
 /// Error of an output beside its reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputError {
-    /// The output.
+    /// Name and unit of the output.
     pub output: Quantity,
-    /// Root mean square of the differences, in its unit.
+    /// Root mean square of the differences, in the output's unit.
     pub rmse: f64,
 }
 

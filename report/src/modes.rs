@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub struct ModesResult<'a> {
     /// The simulation whose modes these are.
     pub simulation: &'a Simulation,
-    /// All modes.
+    /// Modes of the simulation, all of them.
     pub modes: &'a Modes,
     /// Derivatives of the first modes.
     pub sensitivities: &'a [Option<Sensitivity>],

@@ -6,9 +6,9 @@ use costate_identify::{Error, Result};
 /// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear scale: values are evenly spread.
     Linear,
-    /// Decadic logarithm; zero and negative values are not drawn.
+    /// Logarithmic scale, to the base 10; zero and negative values are not drawn.
     Log,
 }
 

@@ -63,7 +63,7 @@ pub use standard::{
 pub use statistics::{Ellipse, correlation, ellipses, residuals};
 pub(crate) use text::escaped;
 
-/// One diagram: two axes and what is drawn between them.
+/// A diagram: two axes and what is drawn between them.
 #[derive(Debug, Clone)]
 pub struct Panel {
     title: String,

@@ -36,7 +36,7 @@ impl Color {
     }
 }
 
-/// Which end of a text its position names.
+/// The end of a text that its position names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -44,7 +44,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// One thing to draw. Lengths are in millimetres.
+/// An item to draw. Lengths are in millimetres.
 #[derive(Debug, Clone)]
 pub(super) enum Item {
     /// Lines with round ends and joins; `dash` are lengths of strokes and gaps, empty for solid lines.

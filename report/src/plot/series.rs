@@ -5,15 +5,15 @@ use super::scene::{Color, Item, Point, Scene};
 /// The pattern of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dash {
-    /// Without gaps.
+    /// A line without gaps.
     Solid,
-    /// Short strokes.
+    /// A line of short strokes.
     Dashed,
-    /// Dots.
+    /// A line of dots.
     Dotted,
-    /// Strokes and dots in turn.
+    /// A line of strokes and dots in turn.
     DashDotted,
-    /// Long strokes.
+    /// A line of long strokes.
     LongDashed,
 }
 
@@ -133,7 +133,7 @@ impl Series {
         Series::new(Shape::Line, x, y)
     }
 
-    /// Each value holds until the next x.
+    /// A line of steps: each value holds until the next x.
     pub fn step(x: &[f64], y: &[f64]) -> Self {
         Series::new(Shape::Step, x, y)
     }
@@ -147,42 +147,42 @@ impl Series {
         Series::new(Shape::Area, &around(x, x), &around(lower, upper))
     }
 
-    /// Markers only.
+    /// Points with markers, without a line.
     pub fn points(x: &[f64], y: &[f64]) -> Self {
         Series { marker: Some(None), ..Series::new(Shape::Points, x, y) }
     }
 
-    /// The name in the legend; without one the series is not listed.
+    /// Sets the name in the legend; without one the series is not listed.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The colour.
+    /// Sets the colour.
     pub fn color(mut self, color: Color) -> Self {
         self.color = Some(color);
         self
     }
 
-    /// The pattern of the line.
+    /// Sets the pattern of the line.
     pub fn dash(mut self, dash: Dash) -> Self {
         self.dash = Some(dash);
         self
     }
 
-    /// Thickness of the line in mm at the printed size; 0.35 if not said.
+    /// Sets the thickness of the line in mm at the printed size; 0.35 by default.
     pub fn width(mut self, millimetres: f64) -> Self {
         self.width = millimetres;
         self
     }
 
-    /// Markers of this shape; on a line with many points only at some of them.
+    /// Adds markers of this shape; on a line with many points only at some of them.
     pub fn marker(mut self, marker: Marker) -> Self {
         self.marker = Some(Some(marker));
         self
     }
 
-    /// Markers of a shape that differs from those of the panel's other series.
+    /// Adds markers of a shape that differs from those of the panel's other series.
     pub fn markers(mut self) -> Self {
         self.marker = Some(None);
         self

@@ -4,7 +4,7 @@ use super::standard::{check_data, check_length, label};
 use super::{Axis, Color, Dash, Figure, Panel, Series};
 use costate_identify::Result;
 
-/// One curve of a spectrum, measured and simulated.
+/// A curve of a spectrum, measured and simulated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve<'a> {
     /// Name of the curve: `amplitude`, `order 2, amplitude`.

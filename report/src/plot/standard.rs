@@ -115,7 +115,7 @@ pub fn cost_history_in_stages(costs: &[f64], firsts: &[usize]) -> Result<Figure>
     Ok(Figure::column().panel(panel.series(best.color(Color::PALETTE[1]).marker(Marker::Ring))))
 }
 
-/// One output against its reference, before identification in one panel and after it in another, with the same axes
+/// An output against its reference, before identification in one panel and after it in another, with the same axes
 /// (Lauss 2018, Fig. 5). The reference comes with its label; how it is drawn follows from what it is: few samples are points, a smooth
 /// line is broad and light, so that it is seen below a simulation that agrees with it, and a rough one is thin, so that its
 /// noise is seen.
@@ -137,7 +137,7 @@ pub fn outputs(
     Ok(Figure::column().share_x().share_y().panel(before).panel(after))
 }
 
-/// One simulated output against its reference, which comes with its label.
+/// A simulated output against its reference, which comes with its label.
 ///
 /// # Errors
 ///

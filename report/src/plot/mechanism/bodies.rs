@@ -16,7 +16,7 @@ impl Stage<'_> {
         if self.shape.sketch.in_space { convex(points) } else { points }
     }
 
-    /// All bodies but those that lie upon ropes and blocks, or only those: discs of plain models, such as drums, that a block would
+    /// Draws all bodies but those that lie upon ropes and blocks, or only those: discs of plain models, such as drums, that a block would
     /// hide.
     pub(super) fn bodies(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, upon: bool) {
         let (most, _) = pen.block_size();

@@ -17,7 +17,7 @@ use std::f64::consts::PI;
 const PLAIN: f64 = 0.2;
 
 impl Stage<'_> {
-    /// One panel without its axes.
+    /// Draws one panel without its axes.
     pub fn draw(&self, scene: &mut Scene, paper: &Paper, moments: &[&Moment]) {
         let Some(last) = moments.last() else { return };
         let mut pen = Pen::new(scene, self.size);

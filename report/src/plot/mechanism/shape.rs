@@ -99,7 +99,7 @@ pub(super) struct Axle {
 pub(super) struct Shape<'a> {
     pub sketch: Cow<'a, Sketch>,
     pub u: Vec<f64>,
-    /// One a member; the ground has none.
+    /// Shapes of the members, one each; the ground has none.
     pub outlines: Vec<Outline>,
     /// Stems from the centre of mass to points outside of balls and solids; one list a member.
     pub stems: Vec<Vec<Stem>>,
@@ -184,8 +184,8 @@ impl<'a> Shape<'a> {
         direction(ray, &self.u, moment)
     }
 
-    /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
-    /// there to the support.
+    /// Support that an input moves, of a spring: its place, the point that it carries, and the unit vector from there to the
+    /// support.
     pub fn support(&self, part: &Part, moment: &Moment) -> Option<[Location; 3]> {
         let Part::Support { spots: [spot], direction, input } = part else { return None };
         let displacement = *moment.places.get(*input)?;
@@ -216,9 +216,9 @@ fn key(a: usize, b: usize) -> [usize; 2] {
 /// The points of a body that are known, in its axes.
 #[derive(Clone, Copy)]
 struct Points<'p> {
-    /// Of parts.
+    /// Points where parts are attached.
     attached: &'p [Location],
-    /// Of sensors.
+    /// Points that sensors see.
     seen: &'p [Location],
     center: Location,
     /// A block on a guide shows it.

@@ -54,7 +54,7 @@ pub(super) struct Stage<'s> {
     pub jointed: Vec<bool>,
     /// Projected position of the frame's left lower corner, m.
     low: [f64; 2],
-    /// mm a metre.
+    /// Scale, mm a metre.
     scale: f64,
     panel: (f64, f64),
     padding: f64,
@@ -177,7 +177,7 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// All panels.
+    /// Draws all panels.
     pub fn scene(&self, contents: &[Content<'_>]) -> Scene {
         let columns = self.columns.min(contents.len()).max(1);
         let rows = contents.len().div_ceil(columns);
@@ -256,12 +256,12 @@ fn left(numbers: f64) -> f64 {
     MARGIN + LABEL_SIZE * LINE_HEIGHT + GAP + numbers + GAP + TICK_LENGTH
 }
 
-/// From the world to one panel.
+/// The transformation from the world to the paper of one panel.
 #[derive(Clone, Copy)]
 pub(super) struct Paper {
     projection: Projection,
     low: [f64; 2],
-    /// mm a metre.
+    /// Scale, mm a metre.
     pub scale: f64,
     pub left: f64,
     pub top: f64,

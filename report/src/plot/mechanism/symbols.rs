@@ -339,7 +339,7 @@ impl<'s> Pen<'s> {
         self.path([&corners[..], &corners[..1]].concat(), self.thin(), INK);
     }
 
-    /// Half the length and half the height of a block.
+    /// Size of a block: half its length and half its height.
     pub fn block_size(&self) -> Point {
         (2.6 * self.size.max(0.3), 1.5 * self.size.max(0.3))
     }

@@ -37,7 +37,7 @@ impl View {
     pub const SIDE: View = View { azimuth: 90.0, elevation: 0.0 };
     /// x to the right, y upwards: the view of what moves in the plane.
     pub const TOP: View = View { azimuth: 0.0, elevation: 90.0 };
-    /// All axes are foreshortened by the same factor: that of what moves in space, unless said otherwise.
+    /// Isometric view, in which all axes are foreshortened by the same factor: the default of what moves in space.
     pub const ISOMETRIC: View = View { azimuth: 45.0, elevation: 35.264_389_682_754_654 };
 
     /// The view that suits a system: [`View::ISOMETRIC`] for what moves in space, [`View::TOP`] for what moves in the plane.
