@@ -50,7 +50,7 @@ pub(super) fn usual_of_control(stage: usize) -> (f64, f64) {
 /// A note on the time that is left of runs with a step that is halved again and again, if that is long: after so many of them, the last of
 /// which took `seconds`.
 pub(super) fn halved_runs(done: usize, all: usize, seconds: f64) -> Option<String> {
-    /// s
+    /// Time that is long enough for a note, s.
     const LONG: f64 = 60.0;
     let left = all.checked_sub(done).filter(|left| done > 0 && *left > 0)?;
     let seconds_left = seconds * (2f64.powi(left as i32 + 1) - 2.0);

@@ -19,7 +19,7 @@ use costate_report::InputFile;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// All that is known of a problem before a fit.
+/// Findings on a problem before a fit.
 pub(super) struct Found {
     /// Files that were read.
     pub files: Vec<InputFile>,
