@@ -65,7 +65,7 @@ fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
     pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// All models of this crate, each with the problem that the command line tries it with.
+/// Registry of all models of this crate, each with the problem that the command line tries it with.
 ///
 /// # Errors
 /// If a model contradicts itself, which the tests rule out.

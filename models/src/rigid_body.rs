@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub const MASS: f64 = 692.747;
 /// The centre of mass below S, m.
 pub const DEPTH: f64 = 0.916;
-/// I_11, I_22, I_33, I_12, I_13, I_23, kg m².
+/// Entries I_11, I_22, I_33, I_12, I_13, I_23 of the inertia tensor, kg m².
 pub const INERTIA: [f64; 6] = [132.285, 162.054, 92.809, 22.382, -42.342, 2.689];
 /// Entries of the tensor at which the identification starts, kg m².
 pub const START: [f64; 6] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
@@ -63,7 +63,7 @@ pub enum Excitation {
     AllAxes,
     /// All axes at once, with no acceleration larger than in the paper: at the beginning all three point the same way.
     AllAxesGently,
-    /// Along cubic splines of so many intervals, from rest to rest: the motions `Sx`, `Sy`, `Sz`.
+    /// Motion along cubic splines of so many intervals, from rest to rest: the motions `Sx`, `Sy`, `Sz`.
     Free(usize),
 }
 

@@ -18,7 +18,7 @@ pub struct Link {
     pub joint: [f64; 3],
     /// Axis of the joint, in the axes of both links; without torque all links' axes are parallel to the world's.
     pub axis: [f64; 3],
-    /// kg
+    /// Mass, kg.
     pub mass: f64,
     /// Centre of mass, m, from the joint.
     pub center: [f64; 3],

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub const NOMINAL: [f64; 5] = [0.8, 0.12, 1.8e-3, 9e-4, 150.0];
 /// The axis leans that much at the start, rad.
 pub const TILT: f64 = 0.5;
-/// m/s²
+/// Gravity, m/s².
 pub const GRAVITY: f64 = 9.81;
 
 /// The top, let go with its axis at rest. Parameters: m, l, I_across, I_along, spin. Motion depends on them through ratios: the mass
