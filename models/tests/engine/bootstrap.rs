@@ -229,14 +229,14 @@ fn priors_and_losses_scatter_as_the_covariance_says() {
     let (found, statistics) = fitted(&problem, Noise::Given);
     let alone = 0.5 / 40f64.sqrt();
     assert!(statistics.parameters[0].standard_error < 0.8 * alone);
-    let told =
+    let result =
         bootstrap(&problem, &found, &statistics, &Settings::default(), &asked, (&Work::default(), &|_, _, _| {}))
             .unwrap();
     // residuals scatter by 0.3 in the place of the given 0.5: the data's part of the variance is smaller by that squared
     let (data, prior) = (40.0 / 0.25, 0.08f64.powi(-2));
     let scatter = statistics.chi_square / statistics.degrees_of_freedom as f64;
     let exact = (data * scatter + prior).sqrt() / (data + prior);
-    let error = told.parameters[0].bootstrap_error;
+    let error = result.parameters[0].bootstrap_error;
     assert!((error / exact - 1.0).abs() < chance(400) + 0.03, "{error} {exact}");
 
     let mut errors = white(200, 9);
@@ -244,10 +244,14 @@ fn priors_and_losses_scatter_as_the_covariance_says() {
     let mut robust = self::problem(&errors, &[0]);
     let plain = robust.first().cost.as_least_squares().unwrap().clone();
     robust.experiments[0].cost = Box::new(plain.with_loss(None, Loss::Huber { scale: 1.0 }));
-    let told = drawn(&robust, &asked);
-    let ratio = told.parameters[0].ratio().unwrap();
+    let result = drawn(&robust, &asked);
+    let ratio = result.parameters[0].ratio().unwrap();
     assert!((ratio - 1.0).abs() < chance(400) + 0.05, "{ratio}");
-    assert!(told.parameters[0].bias.abs() < 0.25 * told.parameters[0].bootstrap_error, "{:?}", told.parameters[0]);
+    assert!(
+        result.parameters[0].bias.abs() < 0.25 * result.parameters[0].bootstrap_error,
+        "{:?}",
+        result.parameters[0]
+    );
 }
 
 /// Protects bounds: no replicate leaves them, and those that end there are counted.
@@ -257,9 +261,9 @@ fn bounds_are_kept() {
     let (found, _) = fitted(&bounded, Noise::Estimated);
     bounded.start = found.values();
     bounded.parameters[0].lower = bounded.start[0] - 0.01;
-    let told = drawn(&bounded, &Bootstrap::default());
-    let own = &told.parameters[0];
-    assert!(told.replicates.iter().all(|replicate| replicate.values().unwrap()[0] >= bounded.parameters[0].lower));
+    let result = drawn(&bounded, &Bootstrap::default());
+    let own = &result.parameters[0];
+    assert!(result.replicates.iter().all(|replicate| replicate.values().unwrap()[0] >= bounded.parameters[0].lower));
     assert!((60..120).contains(&own.at_bounds) && own.interval.0 == bounded.parameters[0].lower, "{own:?}");
 }
 
@@ -272,20 +276,20 @@ fn message<T>(result: Result<T, Error>) -> String {
 fn what_cannot_be_drawn_is_refused() {
     let usual = Bootstrap::default();
     let mut problem = problem(&white(40, 1), &[0]);
-    let told = |problem: &Problem, asked: Bootstrap| message(asked.check(problem));
-    assert_eq!(told(&problem, usual), "");
-    assert!(told(&problem, Bootstrap { replicates: 39, ..usual }).contains("40 or more"));
-    assert!(told(&problem, Bootstrap { block: Some(2.1), ..usual }).contains("more than half of the record"));
-    assert!(told(&problem, Bootstrap { block: Some(0.0), ..usual }).contains("have no length"));
+    let refusal = |problem: &Problem, asked: Bootstrap| message(asked.check(problem));
+    assert_eq!(refusal(&problem, usual), "");
+    assert!(refusal(&problem, Bootstrap { replicates: 39, ..usual }).contains("40 or more"));
+    assert!(refusal(&problem, Bootstrap { block: Some(2.1), ..usual }).contains("more than half of the record"));
+    assert!(refusal(&problem, Bootstrap { block: Some(0.0), ..usual }).contains("have no length"));
     let over = Some(Over::Experiments);
-    assert!(told(&problem, Bootstrap { over, ..usual }).contains("there is one experiment"));
+    assert!(refusal(&problem, Bootstrap { over, ..usual }).contains("there is one experiment"));
     let many = many_experiments(&[]);
-    assert!(told(&many, Bootstrap { over, block: Some(0.2), ..usual }).contains("experiments are drawn"));
+    assert!(refusal(&many, Bootstrap { over, block: Some(0.2), ..usual }).contains("experiments are drawn"));
     problem.parameters[0].free = false;
-    assert!(told(&problem, usual).contains("fixed"));
+    assert!(refusal(&problem, usual).contains("fixed"));
     problem.parameters[0].free = true;
     problem.constraints = vec![Constraint::parse("a <= 2", problem.first().simulation.signature()).unwrap()];
-    assert!(told(&problem, usual).contains("constraints"));
+    assert!(refusal(&problem, usual).contains("constraints"));
     let exact = self::problem(&[0.0; 40], &[0]);
     let (found, statistics) = fitted(&exact, Noise::Estimated);
     let settings = Settings::default();

@@ -312,7 +312,7 @@ fn coarse_solutions_do_not_survive() {
 fn wrong_problems_are_told() {
     let theta = || vec![Goal::new("theta", Aim::Reach(1.0))];
     let force = || UnknownSignal::new("F", 1.0);
-    let told = |goals: Vec<Goal>, signal: UnknownSignal| match pushed(goals, signal) {
+    let refusal = |goals: Vec<Goal>, signal: UnknownSignal| match pushed(goals, signal) {
         Ok(mut problem) => problem
             .minimise(Method::LevenbergMarquardt, 1e-6, &Options::default(), &mut |_| Flow::Continue)
             .err()
@@ -321,21 +321,21 @@ fn wrong_problems_are_told() {
     };
     let nodes = |times: &[f64]| UnknownSignal { nodes: Nodes::At(times.to_vec()), ..force() };
     for (message, parts) in [
-        (told(theta(), UnknownSignal::new("G", 1.0)), ["`G`", "known: F"]),
-        (told(vec![Goal::new("phi", Aim::Reach(1.0))], force()), ["`phi`", "output"]),
-        (told(theta(), nodes(&[0.0, 1.0])), ["do not cover", "2 s"]),
-        (told(theta(), nodes(&[0.0, 0.5, 0.5, 2.0])), ["do not increase", "`F`"]),
-        (told(theta(), force().bounded(2.0, 1.0)), ["cross", "`F`"]),
-        (told(theta(), force().bounded(1.0, 2.0)), ["outside its bounds", "F at 0"]),
-        (told(theta(), force().rate(0.0)), ["rate", "positive"]),
-        (told(theta(), UnknownSignal::new("F", -1.0)), ["size", "magnitude"]),
-        (told(theta(), force().effort(f64::NAN, 0.0)), ["effort", "zero or more"]),
-        (told(theta(), force().shaped(Shape::Fourier).intervals(3).bounded(-1.0, 1.0)), ["Fourier", "bounded"]),
-        (told(theta(), force().intervals(0)), ["no interval", "at least one"]),
-        (told(vec![Goal::new("theta", Aim::Within { lower: 1.0, upper: 0.0 })], force()), ["cross", "theta"]),
-        (told(vec![Goal::new("theta", Aim::Reach(1.0)).weighted(-1.0)], force()), ["weight", "theta"]),
-        (told(vec![Goal::new("theta", Aim::Follow(vec![1.0; 3]))], force()), ["3 values for 101 times", "theta"]),
-        (told(vec![], force()), ["goals", "at least one"]),
+        (refusal(theta(), UnknownSignal::new("G", 1.0)), ["`G`", "known: F"]),
+        (refusal(vec![Goal::new("phi", Aim::Reach(1.0))], force()), ["`phi`", "output"]),
+        (refusal(theta(), nodes(&[0.0, 1.0])), ["do not cover", "2 s"]),
+        (refusal(theta(), nodes(&[0.0, 0.5, 0.5, 2.0])), ["do not increase", "`F`"]),
+        (refusal(theta(), force().bounded(2.0, 1.0)), ["cross", "`F`"]),
+        (refusal(theta(), force().bounded(1.0, 2.0)), ["outside its bounds", "F at 0"]),
+        (refusal(theta(), force().rate(0.0)), ["rate", "positive"]),
+        (refusal(theta(), UnknownSignal::new("F", -1.0)), ["size", "magnitude"]),
+        (refusal(theta(), force().effort(f64::NAN, 0.0)), ["effort", "zero or more"]),
+        (refusal(theta(), force().shaped(Shape::Fourier).intervals(3).bounded(-1.0, 1.0)), ["Fourier", "bounded"]),
+        (refusal(theta(), force().intervals(0)), ["no interval", "at least one"]),
+        (refusal(vec![Goal::new("theta", Aim::Within { lower: 1.0, upper: 0.0 })], force()), ["cross", "theta"]),
+        (refusal(vec![Goal::new("theta", Aim::Reach(1.0)).weighted(-1.0)], force()), ["weight", "theta"]),
+        (refusal(vec![Goal::new("theta", Aim::Follow(vec![1.0; 3]))], force()), ["3 values for 101 times", "theta"]),
+        (refusal(vec![], force()), ["goals", "at least one"]),
     ] {
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }

@@ -398,7 +398,7 @@ fn slips_are_told_once() {
         for error in [Plain::new(Short).err().unwrap(), assembler.build().err().unwrap()] {
             assert_says(&error, &["one of its functions panics: index out of bounds", "errors.rs:", "compare what it"]);
         }
-        // other panics are told as ever
+        // other panics are reported as ever
         assert!(std::panic::catch_unwind(|| panic!("on purpose")).is_err());
         return;
     }
@@ -406,11 +406,11 @@ fn slips_are_told_once() {
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
     again.args(["--exact", &format!("{path}slips_are_told_once"), "--nocapture"]).env("COSTATE_SLIPS", "1");
     let output = again.output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("1 passed"));
-    assert_eq!(told.matches("panicked at").count(), 1, "{told}");
-    assert!(told.contains("on purpose"), "{told}");
+    assert_eq!(stderr.matches("panicked at").count(), 1, "{stderr}");
+    assert!(stderr.contains("on purpose"), "{stderr}");
 }
 
 /// Protects programs whose `main` returns a [`costate::Result`], and those that unwrap one: what is printed is the sentence.

@@ -341,19 +341,19 @@ fn an_oscillator_is_found_from_its_response() -> Result<()> {
 #[test]
 fn responses_that_are_not_there_are_told() -> Result<()> {
     let motor = of_model("dc_motor")?;
-    let told = |simulation: &Simulation, names, at: f64, words: &str| {
+    let assert_refused = |simulation: &Simulation, names, at: f64, words: &str| {
         let error = responses(simulation, names, &[at]).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         error
     };
-    let error = told(&motor, ["voltage", "angle"], 0.0, "0 Hz");
+    let error = assert_refused(&motor, ["voltage", "angle"], 0.0, "0 Hz");
     assert!(matches!(error, Error::NoResponse { .. }), "{error}");
-    told(&motor, ["voltagee", "angle"], 1.0, "did you mean `voltage`?");
-    told(&motor, ["voltage", "angel"], 1.0, "did you mean `angle`?");
+    assert_refused(&motor, ["voltagee", "angle"], 1.0, "did you mean `voltage`?");
+    assert_refused(&motor, ["voltage", "angel"], 1.0, "did you mean `angle`?");
     // without damping, in resonance
     let pendulum = pendulum()?;
     let resonance = (0.7f64 * 9.81 * 0.4 / (0.01 + 0.7 * 0.16)).sqrt() / TAU;
-    told(&pendulum, ["torque", "angle.angle"], resonance, "resonance without damping");
+    assert_refused(&pendulum, ["torque", "angle.angle"], resonance, "resonance without damping");
     let own = measured(Comparison::Complex, &[1.0], &[1.0, 40.0, 0.8, 0.1, 0.0])?;
     let refuse = |change: fn(&mut MeasuredResponse), words: &str| {
         let mut own = own.clone();

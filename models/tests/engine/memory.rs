@@ -164,9 +164,9 @@ fn limits_are_told() {
         parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
     }
     let limited = whole.clone().memory(12e3).unwrap();
-    let told = limited.checkpoints().unwrap().unwrap().to_string();
-    assert!(told.starts_with("states of 2,000 steps do not fit in 12 kB: "), "{told}");
-    assert!(told.contains(" checkpoints, each step is run 2."), "{told}");
+    let note = limited.checkpoints().unwrap().unwrap().to_string();
+    assert!(note.starts_with("states of 2,000 steps do not fit in 12 kB: "), "{note}");
+    assert!(note.contains(" checkpoints, each step is run 2."), "{note}");
     let cost = Differentiated::new(case.clone().first_steps(100).cost_of(ALL), Quadrature::Trapezoid);
     let counters = |simulation: &Simulation| {
         let mut engine = Gradient::new(simulation, &cost).unwrap();

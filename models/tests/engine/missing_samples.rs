@@ -137,8 +137,8 @@ fn samples_without_a_weight_are_no_error() -> Result<()> {
     let times = problem.first().simulation.grid().times();
     problem.experiments[0].cost = Box::new(LeastSquares::new(times, vec![reference], 1, Quadrature::Rectangle)?);
     let statistics = Statistics::at(&problem, &nominal, &[], Noise::Estimated)?;
-    let told = rmse(&problem, &nominal)["arms.theta1"].as_f64().unwrap();
-    assert!((told / statistics.outputs[0].rmse() - 1.0).abs() < 1e-12 && told < 2e-3, "{told}");
+    let reported = rmse(&problem, &nominal)["arms.theta1"].as_f64().unwrap();
+    assert!((reported / statistics.outputs[0].rmse() - 1.0).abs() < 1e-12 && reported < 2e-3, "{reported}");
     Ok(())
 }
 

@@ -153,7 +153,7 @@ impl Model for Pole {
     }
 }
 
-/// Protects what is told of a damped oscillator: all numbers have closed forms, and so have their derivatives.
+/// Protects what is reported of a damped oscillator: all numbers have closed forms, and so have their derivatives.
 #[test]
 fn a_damped_oscillator_has_its_closed_form() {
     let system = simulation(Arc::new(Plain::new(Pole).unwrap()));

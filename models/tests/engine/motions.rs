@@ -216,17 +216,17 @@ fn motions_keep_their_limits() {
 #[test]
 fn wrong_motions_are_told() {
     let load = Arc::new(hanging_load(12).unwrap());
-    let told = |signal: UnknownSignal| {
+    let refusal = |signal: UnknownSignal| {
         let goals = vec![Goal::new("load.x", Aim::Reach(1.0))];
         control(simulation(load.clone(), "hht", 1.0, 20, vec![]), goals, vec![signal]).err().unwrap().to_string()
     };
     let slide = || UnknownSignal::new("slide", 1.0);
     for (message, parts) in [
-        (told(UnknownSignal::new("side", 1.0)), ["motion `side`", "slide"]),
-        (told(slide().intervals(4)), ["`slide`", "leave out its shape"]),
-        (told(slide().shaped(Shape::Fourier)), ["`slide`", "leave out its shape"]),
-        (told(slide().bounded(0.5, 2.0)), ["0 is held at an end", "widen the bounds"]),
-        (told(UnknownSignal { nodes: Nodes::At(vec![0.0, 1.0]), ..slide() }), ["`slide`", "intervals"]),
+        (refusal(UnknownSignal::new("side", 1.0)), ["motion `side`", "slide"]),
+        (refusal(slide().intervals(4)), ["`slide`", "leave out its shape"]),
+        (refusal(slide().shaped(Shape::Fourier)), ["`slide`", "leave out its shape"]),
+        (refusal(slide().bounded(0.5, 2.0)), ["0 is held at an end", "widen the bounds"]),
+        (refusal(UnknownSignal { nodes: Nodes::At(vec![0.0, 1.0]), ..slide() }), ["`slide`", "intervals"]),
     ] {
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }

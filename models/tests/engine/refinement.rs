@@ -29,8 +29,8 @@ fn a_lost_solution_is_told_and_the_stage_before_is_kept() {
         };
         let (mut stage, mut shown, mut numbers) = (0, 0, Vec::new());
         let of = (Method::Bfgs, 1e-6, &Options::default());
-        let found = refine(2, &mut problem, of, &mut |told| {
-            match told {
+        let found = refine(2, &mut problem, of, &mut |event| {
+            match event {
                 RefinementEvent::Begin(number, _) => (stage, shown) = (number, 0),
                 RefinementEvent::Iteration(iteration) => {
                     numbers.push(iteration.number);

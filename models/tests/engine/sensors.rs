@@ -330,9 +330,9 @@ fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
     };
     let free = problem(&["c", "d", "x0", "v0", "delay_x"]);
     let before = identifiability(&free, &free.start).unwrap();
-    let told =
+    let warnings =
         [said_of_steps_alone(&free, &before.by_steps_alone(&free, &free.start).unwrap()), before.warnings()].concat();
-    assert!(told[0].contains("delay_x") && told[0].contains("v0"), "{told:?}");
+    assert!(warnings[0].contains("delay_x") && warnings[0].contains("v0"), "{warnings:?}");
     let mut chosen = problem(&["c", "d", "x0", "v0", "delay_x"]);
     let fit = identify_with_steps(
         &mut chosen,

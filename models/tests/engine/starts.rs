@@ -125,11 +125,11 @@ fn wrong_starts_get_a_sentence() {
     assert!(message(&problem, Starts { factor: 1.0, ..usual }).contains("a number above 1"));
     problem.start[0] = 0.0;
     problem.parameters[0].nominal = 0.0;
-    let told = message(&problem, usual);
-    assert!(told.contains("`amplitude`") && told.contains("bounds on both sides"), "{told}");
+    let refusal = message(&problem, usual);
+    assert!(refusal.contains("`amplitude`") && refusal.contains("bounds on both sides"), "{refusal}");
     problem.start = vec![1.0, 100.0];
-    let told = message(&problem, Starts { factor: 2.0, ..usual });
-    assert!(told.contains("finite") || told.contains("NaN"), "{told}");
+    let refusal = message(&problem, Starts { factor: 2.0, ..usual });
+    assert!(refusal.contains("finite") || refusal.contains("NaN"), "{refusal}");
 }
 
 /// The engine mount under two drives, with 1 % of noise, from the paper's start.

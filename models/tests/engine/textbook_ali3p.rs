@@ -243,8 +243,9 @@ fn textbook(start: [Vec<f64>; 2], times: &[f64], h: f64, alpha: f64) -> Vec<[Vec
         let bent = curvature(&v);
         a = projected(&mass, &rows, quarter * alpha, &free, &bent);
         let turned = multiply(&rows, &a).into_iter().zip(bent).map(|(c, bent)| c + bent);
-        let told: Vec<Twofold> = lambda.iter().zip(turned).map(|(lambda, c)| *lambda + quarter * alpha * c).collect();
-        all.push([plain(&q), plain(&v), plain(&a), plain(&told)]);
+        let multipliers: Vec<Twofold> =
+            lambda.iter().zip(turned).map(|(lambda, c)| *lambda + quarter * alpha * c).collect();
+        all.push([plain(&q), plain(&v), plain(&a), plain(&multipliers)]);
     }
     all
 }
@@ -257,7 +258,7 @@ fn run(penalty: Option<f64>, h: f64, steps: usize) -> Trajectory {
     Simulation::new(system, scheme, grid, Vec::new()).unwrap().run(&FOLLOWING).unwrap()
 }
 
-/// Protects the scheme's name: with any penalty it is the one that the paper prints, in q, v, a and the multipliers as told. What is left are a
+/// Protects the scheme's name: with any penalty it is the one that the paper prints, in q, v, a and the multipliers as reported. What is left are a
 /// position's round-off over h²/4 in a and λ, 1e-16 over 2e-6 s² and more, which the projections take away but for the part that they leave.
 #[test]
 fn the_five_bar_follows_the_paper() {

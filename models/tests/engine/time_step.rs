@@ -58,15 +58,15 @@ fn value(found: &Identification, name: &str) -> f64 {
     found.parameters.iter().find(|p| p.name == name).unwrap().value
 }
 
-/// Protects the prediction: fitted with one coarse step a sample, the pendulum is told its shift at half the step within 20 % (and the
-/// shift to vanishing steps, 4/3 of it, too), and with the substeps that it is told to take it is told nothing any more.
+/// Protects the prediction: after a fit with one coarse step a sample, the report names the pendulum's shift at half the step within 20 % (and the
+/// shift to vanishing steps, 4/3 of it, too), and with the substeps that it recommends it names none any more.
 #[test]
 fn shifts_are_predicted_and_the_remedy_helps() {
     for seed in 0..3 {
         let references = record(seed);
         let (coarse, statistics) = fit(&problem(1, references.clone()));
-        let told = statistics.warnings.join("\n");
-        println!("{told}\n{:?}", made(&statistics).shifts);
+        let text = statistics.warnings.join("\n");
+        println!("{text}\n{:?}", made(&statistics).shifts);
         let (half, _) = fit(&problem(2, references.clone()));
         let (fine, _) = fit(&problem(32, references.clone()));
         let mut checked = 0;
@@ -86,7 +86,7 @@ fn shifts_are_predicted_and_the_remedy_helps() {
         }
         assert!(checked > 0, "{:?}", made(&statistics).shifts);
         let substeps = made(&statistics).substeps.unwrap();
-        assert!(told.contains("time step: `") && told.contains(&format!("use substeps = {substeps}")), "{told}");
+        assert!(text.contains("time step: `") && text.contains(&format!("use substeps = {substeps}")), "{text}");
         let (_, remedied) = fit(&problem(substeps, references));
         assert!(!remedied.warnings.join("\n").contains("time step"), "{:?}", remedied.warnings);
     }
@@ -127,7 +127,7 @@ fn a_check_that_would_mean_nothing_is_left_out() {
     assert!(reason(&exact).contains("round-off"));
 }
 
-/// Protects the check of interpolation: a force between whose samples straight lines are wrong is told, with what splines would
+/// Protects the check of interpolation: a force between whose samples straight lines are wrong is reported, with what splines would
 /// make of it; with splines nothing is said.
 #[test]
 fn the_optimum_depends_on_the_interpolation() {
@@ -147,14 +147,14 @@ fn the_optimum_depends_on_the_interpolation() {
         let reference = Reference { output: 1, values: values.clone(), deviation: 1e-3 };
         let cost = LeastSquares::new(&times, vec![reference], 10, Quadrature::Unit).unwrap();
         let (_, statistics) = fit(&Problem::new("oscillator", simulation, Box::new(cost)));
-        let told = statistics.warnings.join("\n");
-        println!("{interpolation}: {told}");
-        assert_eq!(told.contains("with cubic instead of linear interpolation"), interpolation == Interpolation::Linear);
+        let text = statistics.warnings.join("\n");
+        println!("{interpolation}: {text}");
+        assert_eq!(text.contains("with cubic instead of linear interpolation"), interpolation == Interpolation::Linear);
         assert_eq!(made(&statistics).smoothed.is_some(), interpolation == Interpolation::Linear);
-        // who asked for splines is told what lines would be, and not warned
+        // who asked for splines learns what lines would be, and is not warned
         assert_eq!(made(&statistics).straightened.is_some(), interpolation == Interpolation::Cubic);
-        let told = statistics.summary();
-        assert_eq!(told.contains("with linear instead of cubic interpolation"), interpolation == Interpolation::Cubic);
+        let text = statistics.summary();
+        assert_eq!(text.contains("with linear instead of cubic interpolation"), interpolation == Interpolation::Cubic);
     }
 }
 
@@ -196,8 +196,8 @@ fn crank_problem(substeps: usize, references: Vec<Reference>) -> Problem {
     problem
 }
 
-/// Protects the prediction for a mechanism with constraints: with one step a sample, sensors of the slider-crank are told by how many standard
-/// errors the optimum is off, within 20 % of what a fit at a 32nd of the step says.
+/// Protects the prediction for a mechanism with constraints: with one step a sample, the report says by how many standard
+/// errors the optimum of the slider-crank is off, within 20 % of what a fit at a 32nd of the step says.
 #[test]
 fn the_shift_of_a_slider_crank_is_predicted() {
     let motion = crank_motion();
@@ -228,14 +228,14 @@ fn fine_steps_of_a_slider_crank_raise_no_alarm() {
 }
 
 fn choose(problem: &mut Problem, settings: &Settings, steps: &Steps) -> (Fit, Vec<String>) {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let mut before = |_: &Problem, sentence: &str| {
-        told.push(sentence.to_string());
+        sentences.push(sentence.to_string());
         Ok(())
     };
     let observer = &mut |_: &_| Flow::Continue;
     let fit = identify_with_steps(problem, settings, Noise::Estimated, steps, observer, &mut before).unwrap();
-    (fit, told)
+    (fit, sentences)
 }
 
 /// Protects the choice: steps become as fine as the optimum asks for, in one account of the search; a choice is repeated to the last bit, and
@@ -245,16 +245,16 @@ fn steps_are_chosen_by_what_they_make_of_the_optimum() {
     let references = record(1);
     let mut chosen = problem(1, references.clone());
     let start = chosen.start.clone();
-    let (fit, told) = choose(&mut chosen, &Settings::default(), &Steps::Chosen);
+    let (fit, sentences) = choose(&mut chosen, &Settings::default(), &Steps::Chosen);
     let statistics = fit.statistics.unwrap();
     let choice = statistics.step_choice.as_ref().unwrap();
     let last = choice.fits.last().unwrap();
-    println!("{}\n{told:?}", statistics.summary());
+    println!("{}\n{sentences:?}", statistics.summary());
     assert!(choice.fits.len() > 1 && choice.refused.is_none(), "{choice:?}");
     assert!(made(&statistics).shifts[0].standard_errors.abs() < 0.1);
     assert_eq!(chosen.first().cost.as_least_squares().unwrap().substeps(), Some(last.divided_by));
-    assert_eq!((&chosen.start, told.len()), (&start, choice.fits.len() - 1));
-    assert!(told[0].contains("1 step a sample is too coarse: `L` shifts by"), "{told:?}");
+    assert_eq!((&chosen.start, sentences.len()), (&start, choice.fits.len() - 1));
+    assert!(sentences[0].contains("1 step a sample is too coarse: `L` shifts by"), "{sentences:?}");
     for part in
         ["with 1 step a sample, `L` shifts by +", &format!("substeps = {} chosen", last.divided_by), "no parameter"]
     {
@@ -276,9 +276,9 @@ fn steps_are_chosen_by_what_they_make_of_the_optimum() {
     assert_eq!(again.found.values(), found.values());
     assert_eq!(again.found.outcome.cost.to_bits(), outcome.cost.to_bits());
     let mut given = problem(1, references);
-    let (as_given, told) = choose(&mut given, &Settings::default(), &Steps::AsGiven);
+    let (as_given, sentences) = choose(&mut given, &Settings::default(), &Steps::AsGiven);
     let statistics = as_given.statistics.unwrap();
-    assert!(told.is_empty() && statistics.step_choice.is_none());
+    assert!(sentences.is_empty() && statistics.step_choice.is_none());
     assert!(statistics.warnings.join("\n").contains("use substeps = "));
     assert_eq!(given.first().cost.as_least_squares().unwrap().substeps(), Some(1));
 }
@@ -296,10 +296,10 @@ fn a_fit_survives_steps_that_cannot_be_had() {
     let fit =
         identify_with_steps(&mut refused, &settings, Noise::Estimated, &Steps::Chosen, observer, &mut before).unwrap();
     let statistics = fit.statistics.unwrap();
-    let told = statistics.warnings.join("\n");
+    let text = statistics.warnings.join("\n");
     assert!(fit.found.outcome.converged);
     for part in ["use substeps = ", " could not be taken: ", "1 TB of memory", "the result is that of substeps = 1"] {
-        assert!(told.contains(part), "`{part}` is missing in {told}");
+        assert!(text.contains(part), "`{part}` is missing in {text}");
     }
     assert_eq!(refused.first().cost.as_least_squares().unwrap().substeps(), Some(1));
     let (plain, _) = self::fit(&problem(1, record(2)));
@@ -319,16 +319,16 @@ fn a_fit_survives_steps_that_cannot_be_had() {
         problem(1, vec![Reference { output: 0, values, deviation: 1e-3 }])
     };
     let (worse, _) = choose(&mut written(1, 1e-7), &Settings::default(), &Steps::Chosen);
-    let told = worse.statistics.unwrap().warnings.join("\n");
-    assert!(told.contains("finer steps fit worse") && told.contains("set substeps = 1 to keep them"), "{told}");
+    let text = worse.statistics.unwrap().warnings.join("\n");
+    assert!(text.contains("finer steps fit worse") && text.contains("set substeps = 1 to keep them"), "{text}");
     let (limit, _) = choose(&mut written(MOST_SUBSTEPS, 1e-7), &Settings::default(), &Steps::Chosen);
     let statistics = limit.statistics.unwrap();
-    let (summary, told) = (statistics.summary(), statistics.warnings.join("\n"));
-    assert!(summary.contains(&format!("more than {MOST_SUBSTEPS} are not chosen")), "{summary}\n{told}");
-    assert!(told.contains("use substeps = ") && !told.contains("fit worse"), "{told}");
-    let (clean, told) = choose(&mut written(1, 0.0), &Settings::default(), &Steps::Chosen);
+    let (summary, text) = (statistics.summary(), statistics.warnings.join("\n"));
+    assert!(summary.contains(&format!("more than {MOST_SUBSTEPS} are not chosen")), "{summary}\n{text}");
+    assert!(text.contains("use substeps = ") && !text.contains("fit worse"), "{text}");
+    let (clean, sentences) = choose(&mut written(1, 0.0), &Settings::default(), &Steps::Chosen);
     let statistics = clean.statistics.unwrap();
-    assert!(told.is_empty() && statistics.is_noise_free && !statistics.summary().contains("time step"));
+    assert!(sentences.is_empty() && statistics.is_noise_free && !statistics.summary().contains("time step"));
 }
 
 /// The angle of a swing, sampled every 0.1 s of a period of 1.9 s, from steps that have no error to speak of.
@@ -366,12 +366,15 @@ fn steps_are_chosen_before_a_fit_to_a_coarse_record() {
     let coarser = coarse(3, 2e-3);
     let finer = BeforeFit::of(&divided(&coarser, known.divided_by / 2), &coarser.start);
     assert!(known.divided_by == 2 || finer.is_some_and(|finer| finer.divided_by == 2), "{known:?}");
-    let (fit, told) = choose(&mut problem, &Settings::default(), &Steps::Chosen);
+    let (fit, sentences) = choose(&mut problem, &Settings::default(), &Steps::Chosen);
     let statistics = fit.statistics.unwrap();
     assert!(fit.found.outcome.converged, "{}", fit.found.reason());
-    assert!(told[0].contains("the error of `angle` with 1 step a sample is about "), "{told:?}");
-    assert!(told[0].contains(&format!("substeps = {} chosen for the first fit", known.divided_by)), "{told:?}");
-    assert!(statistics.summary().contains(&told[0]), "{}", statistics.summary());
+    assert!(sentences[0].contains("the error of `angle` with 1 step a sample is about "), "{sentences:?}");
+    assert!(
+        sentences[0].contains(&format!("substeps = {} chosen for the first fit", known.divided_by)),
+        "{sentences:?}"
+    );
+    assert!(statistics.summary().contains(&sentences[0]), "{}", statistics.summary());
     let length = statistics.parameters.iter().find(|own| own.name == "L").unwrap();
     assert!((length.value - 0.8).abs() < 4.0 * length.standard_error && length.standard_error < 2e-3, "{length:?}");
     let choice = statistics.step_choice.unwrap();

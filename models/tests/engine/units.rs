@@ -134,10 +134,10 @@ fn parameters_of_small_swings_have_an_influence() {
 /// Protects against residuals whose squares vanish or overflow being taken for residuals that vanish: they are refused, with what to do.
 #[test]
 fn squares_that_are_no_numbers_are_refused() {
-    for (amplitude, told) in [(1e-160, "vanish"), (1e-300, "vanish"), (1e150, "overflow")] {
+    for (amplitude, fault) in [(1e-160, "vanish"), (1e-300, "vanish"), (1e150, "overflow")] {
         let problem = Swing { frequency: 1.0, amplitude }.problem(1.0, 1.0);
         let error = identify(&problem, &Settings::default(), &mut |_| Flow::Continue).unwrap_err().to_string();
-        let parts = ["the deviation of `x`", "1 m", told, "deviation = .."];
+        let parts = ["the deviation of `x`", "1 m", fault, "deviation = .."];
         assert!(parts.iter().all(|part| error.contains(part)), "{amplitude}: {error}");
     }
     let found = Swing { frequency: 1.0, amplitude: 1e-100 }.found(1.0, 1.0, Method::LevenbergMarquardt);

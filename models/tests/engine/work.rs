@@ -77,8 +77,8 @@ fn values_are_kept_and_taken_over() {
     let error = thirds(&work, &items, Some(8), &begun).unwrap_err();
     assert_eq!(error.to_string(), "item 8: it is bad; take another");
     assert!(work.remedy().contains("run the same command again"), "{}", work.remedy());
-    let told = place.work(json!({"a": 1})).err().unwrap().to_string();
-    assert!(told.contains("another run is at work there") && told.contains("--out"), "{told}");
+    let text = place.work(json!({"a": 1})).err().unwrap().to_string();
+    assert!(text.contains("another run is at work there") && text.contains("--out"), "{text}");
     drop(work);
     let again = place.work(json!({"a": 1})).unwrap();
     // those before the bad one, and perhaps the one beside it
@@ -101,13 +101,13 @@ fn another_problem_is_refused() {
     let work = place.work(json!({"a": 1, "b": {"c": "x"}})).unwrap();
     thirds(&work, &[1, 2, 3], None, &AtomicUsize::new(0)).unwrap();
     drop(work);
-    let told = place.work(json!({"a": 1, "b": {"c": "y"}})).err().unwrap().to_string();
+    let text = place.work(json!({"a": 1, "b": {"c": "y"}})).err().unwrap().to_string();
     for part in ["`b.c` was \"x\", and is \"y\"", "give what was given then", "remove that folder", "--out"] {
-        assert!(told.contains(part), "`{part}` is missing in {told}");
+        assert!(text.contains(part), "`{part}` is missing in {text}");
     }
     std::fs::remove_file(place.0.join("unfinished/problem.json")).unwrap();
-    let told = place.work(json!({"a": 1})).err().unwrap().to_string();
-    assert!(told.contains("no problem.json") && told.contains("remove that folder"), "{told}");
+    let text = place.work(json!({"a": 1})).err().unwrap().to_string();
+    assert!(text.contains("no problem.json") && text.contains("remove that folder"), "{text}");
 }
 
 /// Protects values of another problem that began in the same folder meanwhile, and values from files that hold something else.
@@ -144,8 +144,8 @@ fn interrupted_tasks_are_not_kept() {
         }
         Ok(item)
     });
-    let told = found.unwrap_err().to_string();
-    assert!(told.contains("interrupted when 2 of 6 had ended; run the same command again"), "{told}");
+    let text = found.unwrap_err().to_string();
+    assert!(text.contains("interrupted when 2 of 6 had ended; run the same command again"), "{text}");
     drop(work);
     assert_eq!(place.work(Value::Null).unwrap().left_over(), 2);
 }
@@ -254,37 +254,37 @@ fn an_error_on_one_rank_ends_all() {
     };
     let same = |_: usize| json!({"starts": {"seed": 1}});
     // whoever gets it
-    let (failed, told) = sentences(same, &|_, work| thirds(work, &items, Some(20), &begun).map(drop));
-    assert!(failed == 3 && told.ends_with("item 20: it is bad; take another") && !told.contains('|'), "{told}");
+    let (failed, text) = sentences(same, &|_, work| thirds(work, &items, Some(20), &begun).map(drop));
+    assert!(failed == 3 && text.ends_with("item 20: it is bad; take another") && !text.contains('|'), "{text}");
     // before the stage, on another rank and on the first one
     for bad in [2, 0] {
-        let (failed, told) = sentences(same, &|rank, work| match rank == bad {
+        let (failed, text) = sentences(same, &|rank, work| match rank == bad {
             true => Err(Error::invalid("file", "it is not here", "copy it")),
             false => thirds(work, &items, None, &begun).map(drop),
         });
-        assert!(failed == 3 && told.contains("file: it is not here; copy it") && !told.contains('|'), "{bad}: {told}");
+        assert!(failed == 3 && text.contains("file: it is not here; copy it") && !text.contains('|'), "{bad}: {text}");
     }
     // after the last stage
-    let (failed, told) = sentences(same, &|rank, work| {
+    let (failed, text) = sentences(same, &|rank, work| {
         thirds(work, &items, None, &begun)?;
         if rank == 1 { Err(Error::invalid("disk", "it is full", "free some space")) } else { Ok(()) }
     });
-    assert!(failed == 1 && told == "|on rank 1: disk: it is full; free some space", "{failed} {told}");
+    assert!(failed == 1 && text == "|on rank 1: disk: it is full; free some space", "{failed} {text}");
     let other = |rank: usize| json!({"starts": {"seed": if rank == 1 { 2 } else { 1 }}});
-    let (failed, told) = sentences(other, &|_, work| thirds(work, &items, None, &begun).map(drop));
+    let (failed, text) = sentences(other, &|_, work| thirds(work, &items, None, &begun).map(drop));
     assert!(
-        failed == 3 && told.contains("rank 1: it has another problem than rank 0: `starts.seed` is 2, and on rank 0 1"),
-        "{told}"
+        failed == 3 && text.contains("rank 1: it has another problem than rank 0: `starts.seed` is 2, and on rank 0 1"),
+        "{text}"
     );
-    let (failed, told) = sentences(same, &|rank, work| thirds(work, &items[rank / 2..], None, &begun).map(drop));
-    assert!(failed == 3 && told.contains("rank 2") && told.contains("begins with other values"), "{told}");
-    let (failed, told) = sentences(same, &|rank, work| {
+    let (failed, text) = sentences(same, &|rank, work| thirds(work, &items[rank / 2..], None, &begun).map(drop));
+    assert!(failed == 3 && text.contains("rank 2") && text.contains("begins with other values"), "{text}");
+    let (failed, text) = sentences(same, &|rank, work| {
         let (interrupt, name) = (Interrupt::default(), if rank == 1 { "second" } else { "first" });
         work.run(&Stage { name, ..stage(&interrupt, &|_| {}) }, &items, |item| Ok(*item)).map(drop)
     });
-    assert!(failed == 3 && told.contains("rank 1 is at `second`, rank 0 at `first`"), "{told}");
+    assert!(failed == 3 && text.contains("rank 1 is at `second`, rank 0 at `first`"), "{text}");
     // of one rank, on which it must be raised for all
-    let (failed, told) = sentences(same, &|rank, work| {
+    let (failed, text) = sentences(same, &|rank, work| {
         let interrupt = Interrupt::default();
         let found = work.run(&stage(&interrupt, &|_| {}), &items, |item| {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -296,5 +296,5 @@ fn an_error_on_one_rank_ends_all() {
         assert!(interrupt.is_raised());
         found.map(drop)
     });
-    assert!(failed == 3 && told.contains("thirds: interrupted when") && !told.contains('|'), "{told}");
+    assert!(failed == 3 && text.contains("thirds: interrupted when") && !text.contains('|'), "{text}");
 }
