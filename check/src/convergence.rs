@@ -122,8 +122,8 @@ pub type Named = (String, String, Option<f64>);
 pub type Values = Vec<Vec<f64>>;
 
 impl Convergence {
-    /// Coordinates and outputs of a simulation at `u`, at its times, with its steps and these halved `halvings` times; `done` is told how
-    /// many levels are. Largest steps that fail are left out.
+    /// Convergence of coordinates and outputs of a simulation at `u`, at its times, with its steps and these halved `halvings` times;
+    /// `done` is called with the number of levels that are finished. Largest steps that fail are left out.
     ///
     /// # Errors
     /// Fewer than two runs that go through, or coordinates that stay at zero.

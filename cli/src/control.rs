@@ -214,8 +214,8 @@ impl ControlSearch<'_> {
             Ok(control)
         };
         let of = (self.method, self.arguments.constraint_tolerance, self.options);
-        let found = refine(self.scenario.refinements, &mut problem, of, &mut |told| {
-            match told {
+        let found = refine(self.scenario.refinements, &mut problem, of, &mut |event| {
+            match event {
                 RefinementEvent::Begin(stage, control) => {
                     progress = Some(Progress::begin(&self.begins(name, control), Some(usual_of_control(stage))));
                 }

@@ -143,7 +143,8 @@ pub(super) struct AtHalf {
 }
 
 impl AtHalf {
-    /// Compares cost and gradient at `u` with those at half the step, as far as that does not take long and means something: at a perfect fit, both are round-off.
+    /// Compares cost and gradient at `u` with those at half the step, as far as that does not take long and means something: at a perfect
+    /// fit, both are round-off.
     pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
         const PERFECT: f64 = 1e-12;
         let scale: f64 = problem.least_squares()?.iter().map(|cost| cost.scale()).sum();
