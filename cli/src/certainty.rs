@@ -162,6 +162,7 @@ pub(super) fn profile_text(found: &Result<Profiles>) -> String {
     let side = |side: &Side| match side {
         Side::At(value) => number_short(*value),
         Side::Bound(value) => format!("bound {}", number_short(*value)),
+        Side::AtBoundOf(value, other) => format!("{} (bound of {other})", number_short(*value)),
         Side::BoundOf(_, other) => format!("bound of {other}"),
         Side::Open(_) | Side::Blocked(..) => "-".to_string(),
     };

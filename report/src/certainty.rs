@@ -66,6 +66,7 @@ pub fn profiles_json(found: &Profiles) -> Value {
     let finite = |x: f64| x.is_finite().then_some(x);
     let side = |side: &Side| match side {
         Side::At(value) => json!({"end": "interval", "value": value}),
+        Side::AtBoundOf(value, other) => json!({"end": "interval", "value": value, "of": other}),
         Side::Bound(value) => json!({"end": "bound", "value": value}),
         Side::BoundOf(value, other) => json!({"end": "bound", "value": value, "of": other}),
         Side::Open(value) => json!({"end": "open", "followed_to": value}),
@@ -154,8 +155,32 @@ pub fn profile_figure(found: &Profiles) -> Result<Figure> {
             own.points.iter().filter(shown).map(|point| (point.value, point.excess * point.excess)).unzip();
         let x = Axis::linear(format!("{} [{}]", own.name, printed(&own.unit)));
         let mut panel = Panel::new(x, Axis::linear("2 ΔJ / s²").lower_limit(0.0).upper_limit(2.0 * threshold))
-            .reference_line(threshold, "95 %")
-            .series(Series::line(&values, &rises).label("profile").markers());
+            .reference_line(threshold, "95 %");
+        let mut told = Vec::new();
+        for (name, side) in [("lower", &own.lower), ("upper", &own.upper)] {
+            // what the profile stops at is no end that the data set
+            let (stop, label) = match side {
+                Side::At(_) | Side::Open(_) => continue,
+                Side::Blocked(to, _) => {
+                    told.push(format!("{name} end not known"));
+                    (to, "followed to here alone")
+                }
+                Side::Bound(bound) => (bound, "bound: no end of the interval"),
+                Side::AtBoundOf(end, other) | Side::BoundOf(end, other) => {
+                    told.push(format!("{name} end by the bound of {other}"));
+                    (end, "end by another parameter's bound")
+                }
+            };
+            let (color, dash) = match side {
+                Side::Bound(_) => (Color::BLACK, Dash::Dotted),
+                Side::Blocked(..) => (Color::GREY, Dash::Dotted),
+                _ => (Color::BLACK, Dash::DashDotted),
+            };
+            let line = Series::line(&[*stop, *stop], &[0.0, 2.0 * threshold]).label(label);
+            panel = panel.series(line.color(color).dash(dash));
+        }
+        let profile = Series::line(&values, &rises).label("profile").marker(Marker::Circle);
+        panel = panel.series(profile.color(Color::PALETTE[0]).dash(Dash::Solid));
         if own.standard_error > 0.0 && own.standard_error.is_finite() {
             let at = |i: i32| 1.4 * found.quantile * f64::from(i) / 40.0;
             let (values, rises): (Vec<f64>, Vec<f64>) =
@@ -163,14 +188,7 @@ pub fn profile_figure(found: &Profiles) -> Result<Figure> {
             let parabola = Series::line(&values, &rises).label("by its standard error");
             panel = panel.series(parabola.color(Color::GREY).dash(Dash::Dashed));
         }
-        for bound in [&own.lower, &own.upper] {
-            // what the profile stops at is no end of the interval
-            if let Side::Bound(bound) = bound {
-                let wall =
-                    Series::line(&[*bound, *bound], &[0.0, 2.0 * threshold]).label("bound: no end of the interval");
-                panel = panel.series(wall.color(Color::BLACK).dash(Dash::Dotted));
-            }
-        }
+        panel = panel.title(told.join(", "));
         figure = figure.panel(panel);
     }
     Ok(figure)

@@ -302,6 +302,11 @@ fn a_shared_legend_stands_once() -> costate::Result<()> {
         let both = figure(columns).share_x().share_legend().to_svg()?;
         assert_eq!(count(&both), 1, "{columns} columns, a shared axis");
     }
+    // what other panels have besides is listed, too
+    let mut figure = figure(2).share_legend();
+    let more = Series::line(&[0.0, 1.0], &[1.0, 0.0]).label("one more");
+    figure.panels_mut()[2] = figure.panels_mut()[2].clone().series(more);
+    assert_eq!(figure.to_svg()?.matches(">one more</text>").count(), 1);
     Ok(())
 }
 

@@ -10,6 +10,8 @@ use costate::shown::rounded;
 pub enum Identifiable {
     /// Its interval has two ends.
     Yes,
+    /// Its interval has two ends, one of which at least the bound of another parameter makes ([`Side::AtBoundOf`]).
+    ByBound,
     /// From below alone: it may be as large as it likes, or as its bound allows (practically non-identifiable; Raue et al. 2009).
     FromBelow,
     /// From above alone.
@@ -27,6 +29,7 @@ impl Identifiable {
     pub fn in_words(self) -> &'static str {
         match self {
             Identifiable::Yes => "identifiable",
+            Identifiable::ByBound => "by the bound of another parameter",
             Identifiable::FromBelow => "only from below: the data do not keep it from growing",
             Identifiable::FromAbove => "only from above: the data do not keep it from falling",
             Identifiable::Unknown => "not known: a side of its profile could not be followed to an end",
@@ -45,9 +48,11 @@ impl Profile {
         quantile: f64,
     ) -> Self {
         let most = points.iter().map(|point| point.excess).fold(0.0, f64::max);
+        let any = |is: fn(&Side) -> bool| is(&lower) || is(&upper);
         let verdict = match (lower.at(), upper.at()) {
+            (Some(_), Some(_)) if any(|side| matches!(side, Side::AtBoundOf(..))) => Identifiable::ByBound,
             (Some(_), Some(_)) => Identifiable::Yes,
-            _ if [&lower, &upper].into_iter().any(|side| matches!(side, Side::Blocked(..))) => Identifiable::Unknown,
+            _ if any(|side| matches!(side, Side::Blocked(..))) => Identifiable::Unknown,
             (Some(_), None) => Identifiable::FromBelow,
             (None, Some(_)) => Identifiable::FromAbove,
             _ if most < FLAT * quantile => Identifiable::No,
@@ -78,6 +83,11 @@ impl Profile {
             )),
             Side::BoundOf(value, other) => Some(format!(
                 "`{}` comes to its {name} end at {} because `{other}` is at its bound there: on that side it is limited by that bound, not by the data",
+                self.name,
+                rounded(*value, 5)
+            )),
+            Side::AtBoundOf(value, other) => Some(format!(
+                "`{}` comes to its {name} end at {} because `{other}` is at its bound there: the data alone would let it go farther",
                 self.name,
                 rounded(*value, 5)
             )),

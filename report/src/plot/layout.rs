@@ -159,10 +159,8 @@ fn side_by_side(figure: &Figure) -> Result<Scene> {
         legend: part_legend,
         ..figure.clone()
     };
-    if figure.legend == Legend::Shared
-        && let Some(first) = prepare(figure)?.first()
-    {
-        whole.height = legend(&mut whole, first, MARGIN, figure.width - 2.0 * MARGIN, MARGIN);
+    if figure.legend == Legend::Shared {
+        whole.height = legend(&mut whole, &prepare(figure)?, MARGIN, figure.width - 2.0 * MARGIN, MARGIN);
     }
     let top = whole.height;
     if figure.shared_x {
@@ -327,7 +325,7 @@ fn header(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, mut top
     }
     let (below_title, note) = (top, &prepared.y_ticks.note);
     if prepared.is_listed {
-        top = legend(scene, prepared, left, width, top);
+        top = legend(scene, std::slice::from_ref(prepared), left, width, top);
     }
     let last = title.last().map_or(f64::INFINITY, |line| text::width(line, LABEL_SIZE));
     if !note.is_empty() && top == below_title && last + text::width(note, TICK_SIZE) + 2.0 < width {
@@ -340,21 +338,32 @@ fn header(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, mut top
     top + 0.5 * TICK_SIZE
 }
 
-/// The legend: as many equally tall rows as needed, in columns. Returns where it ends.
-fn legend(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, top: f64) -> f64 {
-    let reference = prepared.panel.lines.iter().map(|line| (line.label.clone(), ReferenceLine::STYLE));
-    let series = prepared.series.iter().map(|(series, style)| {
-        let nothing = !series.label.is_empty() && !series.y.iter().any(|y| y.is_finite());
-        (series.label.clone() + if nothing { " (no data)" } else { "" }, *style)
-    });
-    let lines = prepared.series.iter().any(|(series, style)| style.line && !series.label.is_empty());
-    let sample = if lines || !prepared.panel.lines.is_empty() { SAMPLE_LENGTH } else { SHORT_SAMPLE_LENGTH };
+/// The legend: as many equally tall rows as needed, in columns; what panels repeat is listed once. Returns where it ends.
+fn legend(scene: &mut Scene, panels: &[Prepared], left: f64, width: f64, top: f64) -> f64 {
+    let reference = |prepared: &Prepared| -> Vec<(String, Style)> {
+        prepared.panel.lines.iter().map(|line| (line.label.clone(), ReferenceLine::STYLE)).collect()
+    };
+    let series = |prepared: &Prepared| -> Vec<(String, Style)> {
+        let listed = |(series, style): &(&Series, Style)| {
+            let nothing = !series.label.is_empty() && !series.y.iter().any(|y| y.is_finite());
+            (series.label.clone() + if nothing { " (no data)" } else { "" }, *style)
+        };
+        prepared.series.iter().map(listed).collect()
+    };
+    let is_line = |prepared: &Prepared| {
+        let lines = prepared.series.iter().any(|(series, style)| style.line && !series.label.is_empty());
+        lines || !prepared.panel.lines.is_empty()
+    };
+    let sample = if panels.iter().any(is_line) { SAMPLE_LENGTH } else { SHORT_SAMPLE_LENGTH };
+    let mut listed: Vec<(String, Style)> = Vec::new();
+    for (label, style) in panels.iter().flat_map(series).chain(panels.iter().flat_map(reference)) {
+        if !label.is_empty() && listed.iter().all(|(other, _)| *other != label) {
+            listed.push((label, style));
+        }
+    }
     let room = width - sample - SAMPLE_GAP;
-    let entries: Vec<(Vec<String>, Style)> = series
-        .chain(reference)
-        .filter(|(label, _)| !label.is_empty())
-        .map(|(label, style)| (text::wrap(&text::clean(&label), TICK_SIZE, room), style))
-        .collect();
+    let entries: Vec<(Vec<String>, Style)> =
+        listed.into_iter().map(|(label, style)| (text::wrap(&text::clean(&label), TICK_SIZE, room), style)).collect();
     let entry_width = |(lines, _): &(Vec<String>, Style)| {
         sample + SAMPLE_GAP + lines.iter().map(|line| text::width(line, TICK_SIZE)).fold(0.0, f64::max)
     };

@@ -196,7 +196,7 @@ impl Figure {
         self
     }
 
-    /// Lists the series once, above all panels: those of the first panel, which the others repeat.
+    /// Lists the series once, above all panels: those of the first panel, which the others repeat; of panels side by side also what others have besides.
     pub fn share_legend(mut self) -> Self {
         self.legend = Legend::Shared;
         self
