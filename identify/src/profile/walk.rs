@@ -82,7 +82,7 @@ impl Ground<'_> {
                 Ok((point, early)) if early.is_none() || point.excess < self.quantile => {
                     let is_steep = |point: &ProfilePoint| point.excess - last.excess > STEEP * self.quantile;
                     let point = match is_steep(&point) {
-                        true => self.from_elsewhere(k, &point)?.unwrap_or(point),
+                        true => self.fitted_elsewhere(k, &point)?.unwrap_or(point),
                         false => point,
                     };
                     if point.excess >= self.quantile {
@@ -96,7 +96,7 @@ impl Ground<'_> {
                         };
                         let expected = (end.value - start).abs() / standard_error;
                         let is_near = !is_known || expected < (1.0 - NEARER) * self.quantile;
-                        let lower = if is_near { self.from_elsewhere(k, &end)? } else { None };
+                        let lower = if is_near { self.fitted_elsewhere(k, &end)? } else { None };
                         let Some(lower) = lower else {
                             points.extend(between);
                             return Ok((Side::At(end.value), points));
@@ -193,7 +193,7 @@ impl Ground<'_> {
 
     /// The least cost at the value of a point by fits that begin elsewhere, if it is lower: half-way to the optimum, where parameters that have come to
     /// their bounds together are off them, and at the optimum, unless the first one has come to the same.
-    fn from_elsewhere(&self, k: usize, point: &ProfilePoint) -> Result<Option<ProfilePoint>> {
+    fn fitted_elsewhere(&self, k: usize, point: &ProfilePoint) -> Result<Option<ProfilePoint>> {
         let half_way: Vec<f64> = point.u.iter().zip(&self.optimum.u).map(|(a, b)| 0.5 * (a + b)).collect();
         let mut lower: Option<ProfilePoint> = None;
         let others = if self.free.len() > 1 { &[&half_way, &self.optimum.u][..] } else { &[] };
