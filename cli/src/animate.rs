@@ -62,7 +62,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         let document =
             json!({"model": entry.name(), "file": file, "frames": frames, "speed": speed, "bytes": bytes.len()});
         print_document(&format!("{document:#}"));
-        return Ok(ExitStatus::Good);
+        return Ok(ExitStatus::Success);
     }
     print(&format!(
         "{}: {frames} frames, {} simulated seconds a second, {:.1} MB; written to {}",
@@ -71,5 +71,5 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         bytes.len() as f64 / 1e6,
         path.display()
     ));
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }

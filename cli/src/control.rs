@@ -92,7 +92,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let refined = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
             tell_error(&error.to_string());
-            return Ok(ExitStatus::Bad);
+            return Ok(ExitStatus::Failure);
         }
         other => other?,
     };
@@ -111,7 +111,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
     let verdict = kept(written.map(|_| ()));
-    Ok(if good { verdict } else { ExitStatus::Bad })
+    Ok(if good { verdict } else { ExitStatus::Failure })
 }
 
 fn check(arguments: &Arguments) -> Result<()> {

@@ -104,7 +104,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             errors.iter().for_each(|error| print(&error.to_string()));
         }
     }
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }
 
 /// A comparison that has taken longer so far, in s, is not repeated with twice as many steps.

@@ -56,7 +56,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     drop(waiting);
     step_error::warn_of(&problem, &u, specification.finer_steps(), began);
     let shown = settings::differentiated(&problem, &left_out);
-    let Some(first) = results.first() else { return Ok(ExitStatus::Good) }; // there is a method
+    let Some(first) = results.first() else { return Ok(ExitStatus::Success) }; // there is a method
     // without free parameters there is a matrix all the same
     let curvature = match problem.free().is_empty() {
         true => None,
@@ -82,7 +82,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print(&text(&problem, &results, &shown));
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }
 
 /// Hessian, gradient and time of one method.

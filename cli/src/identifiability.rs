@@ -43,5 +43,5 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         }
     }
     let determined = found.undetermined.is_empty() && by_steps_alone.is_empty() && found.without_influence.is_empty();
-    Ok(if determined { ExitStatus::Good } else { ExitStatus::Bad })
+    Ok(if determined { ExitStatus::Success } else { ExitStatus::Failure })
 }

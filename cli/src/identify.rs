@@ -129,7 +129,7 @@ pub(super) fn search(
     repeats: Option<&Repeat>,
 ) -> Result<ExitStatus> {
     if !arguments.is_divided() && !is_for(team) {
-        return Ok(ExitStatus::Good);
+        return Ok(ExitStatus::Success);
     }
     let specification = stated(arguments)?;
     let (mut problem, notes) = specification.build_with_notes(registry)?;
@@ -193,9 +193,9 @@ pub(super) fn search(
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
         further.texts().iter().for_each(|text| print(&format!("\n{text}")));
     }
-    let good = found.outcome.converged && !is_cut && same != Some(ExitStatus::Bad);
+    let good = found.outcome.converged && !is_cut && same != Some(ExitStatus::Failure);
     let verdict = kept(written);
-    Ok(if good { verdict } else { ExitStatus::Bad })
+    Ok(if good { verdict } else { ExitStatus::Failure })
 }
 
 /// Writes into the folder, if there is one, and says whether a report of the run before goes.
@@ -225,7 +225,7 @@ fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Int
 /// Says that it was interrupted.
 fn interrupted(error: &Error) -> ExitStatus {
     tell_error(&error.to_string());
-    ExitStatus::Bad
+    ExitStatus::Failure
 }
 
 /// The search itself; what is found with finer steps must fit into the folder, too.

@@ -69,13 +69,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     };
     if arguments.json {
         print_document(&format!("{:#}", document(&state, signature, &u, &chosen)));
-        return Ok(ExitStatus::Good);
+        return Ok(ExitStatus::Success);
     }
     print(&format!("{} at t = {} s\n\n{}", entry.name(), shown(*t), state.text(signature)));
     for jacobian in chosen {
         print(&format!("\n{}", text(jacobian)));
     }
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }
 
 /// The place of the time that is nearest.

@@ -56,7 +56,7 @@ mod unfinished;
 #[doc(no_inline)]
 pub use clap;
 use program::{Asked, AskedCommand};
-pub use program::{Ending, OwnCommand, Program, say};
+pub use program::{OwnCommand, Program, say};
 
 use clap::{Parser, Subcommand};
 use console::Loudness;
@@ -151,11 +151,13 @@ enum Command {
     Man(shell::Manual),
 }
 
-/// Exit status of a command: whether the work is done, or ran without success.
+/// Exit status of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ExitStatus {
-    Good,
-    Bad,
+pub enum ExitStatus {
+    /// Its work is done: exit code 0.
+    Success,
+    /// It ran without success, such as a check that found something: exit code 1.
+    Failure,
 }
 
 /// Runs the command line of this process on the models of `registry`; together with others, if it was started by MPI with others.
@@ -194,8 +196,8 @@ fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
     }
     pace::listen(|long| console::tell_above(&duration::long_run(long)));
     match run(program, command, team) {
-        Ok(ExitStatus::Good) => Farewell { code: 0, sentence: None },
-        Ok(ExitStatus::Bad) => Farewell { code: 1, sentence: None },
+        Ok(ExitStatus::Success) => Farewell { code: 0, sentence: None },
+        Ok(ExitStatus::Failure) => Farewell { code: 1, sentence: None },
         Err(error) => {
             console::tell_error(&error.to_string());
             Farewell { code: 2, sentence: Some(error.to_string()) }
@@ -216,11 +218,12 @@ fn is_for(team: Option<&Team<'_>>) -> bool {
 /// Runs a command.
 fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Result<ExitStatus> {
     let registry = program.registry.as_ref().map_err(Error::clone)?;
-    if !matches!(command, AskedCommand::Ours(Command::Identify(_))) && !is_for(team) {
-        return Ok(ExitStatus::Good);
+    let is_divided = matches!(&command, AskedCommand::Ours(command) if matches!(**command, Command::Identify(_)));
+    if !is_divided && !is_for(team) {
+        return Ok(ExitStatus::Success);
     }
     let command = match command {
-        AskedCommand::Ours(command) => command,
+        AskedCommand::Ours(command) => *command,
         AskedCommand::Own(place, arguments) => return program.run_own(place, registry, &arguments),
     };
     match command {
@@ -251,10 +254,10 @@ fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Res
 /// The verdict on a result that was found, and written or not.
 fn kept(written: Result<()>) -> ExitStatus {
     match written {
-        Ok(()) => ExitStatus::Good,
+        Ok(()) => ExitStatus::Success,
         Err(error) => {
             console::tell_error(&error.to_string());
-            ExitStatus::Bad
+            ExitStatus::Failure
         }
     }
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// ```
 /// use costate_cli::clap::{Arg, ArgMatches, Command};
 /// use costate_cli::registry::Registry;
-/// use costate_cli::{Ending, OwnCommand, say};
+/// use costate_cli::{ExitStatus, OwnCommand, say};
 ///
 /// /// `PROGRAM parameters MODEL`
 /// struct Parameters;
@@ -23,12 +23,12 @@ use std::process::ExitCode;
 ///         Command::new("parameters").about("List the parameters of a model").arg(Arg::new("model").required(true))
 ///     }
 ///
-///     fn run(&self, registry: &Registry, arguments: &ArgMatches) -> costate_identify::Result<Ending> {
+///     fn run(&self, registry: &Registry, arguments: &ArgMatches) -> costate_identify::Result<ExitStatus> {
 ///         let model = arguments.get_one::<String>("model").map_or("", String::as_str);
 ///         for parameter in &registry.get(model)?.system.signature().parameters {
 ///             say(&parameter.name);
 ///         }
-///         Ok(Ending::Success)
+///         Ok(ExitStatus::Success)
 ///     }
 /// }
 ///
@@ -45,16 +45,7 @@ pub trait OwnCommand {
     ///
     /// # Errors
     /// Wrong input, or whatever else ends it: the program says so and exits with code 2.
-    fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<Ending>;
-}
-
-/// Ending of a command that ran to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The work is done: exit code 0.
-    Success,
-    /// The command ran without success, such as a check that found something: exit code 1.
-    Failure,
+    fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<ExitStatus>;
 }
 
 /// Prints a line of a result on standard output; whether that fails, such as on a full disk, is reported when the command has ended.
@@ -75,7 +66,7 @@ pub(super) struct Asked {
 }
 
 pub(super) enum AskedCommand {
-    Ours(Command),
+    Ours(Box<Command>),
     /// A command of others by its place, with its arguments.
     Own(usize, ArgMatches),
 }
@@ -125,7 +116,7 @@ impl Program {
         let own = matches.subcommand().and_then(|(name, matches)| Some((place(name)?, matches)));
         let command = match own {
             Some((place, matches)) => AskedCommand::Own(place, matches.clone()),
-            None => AskedCommand::Ours(Arguments::from_arg_matches(&matches)?.command),
+            None => AskedCommand::Ours(Box::new(Arguments::from_arg_matches(&matches)?.command)),
         };
         Ok(Asked { loudness, command })
     }
@@ -133,10 +124,6 @@ impl Program {
     /// Runs a command of others.
     pub(super) fn run_own(&self, place: usize, registry: &Registry, matches: &ArgMatches) -> Result<ExitStatus> {
         // places come from the same list
-        let ending = self.commands.get(place).map_or(Ok(Ending::Failure), |own| own.run(registry, matches))?;
-        Ok(match ending {
-            Ending::Success => ExitStatus::Good,
-            Ending::Failure => ExitStatus::Bad,
-        })
+        self.commands.get(place).map_or(Ok(ExitStatus::Failure), |own| own.run(registry, matches))
     }
 }

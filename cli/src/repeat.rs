@@ -181,6 +181,6 @@ impl Repeat {
         } else {
             print(&sentence)
         }
-        if identical || self.other_data { ExitStatus::Good } else { ExitStatus::Bad }
+        if identical || self.other_data { ExitStatus::Success } else { ExitStatus::Failure }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn completions(
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, name, &mut script);
     print_document(String::from_utf8_lossy(&script).trim_end());
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }
 
 /// Writes a page for the program, and one for each command.

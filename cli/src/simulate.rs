@@ -50,7 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             print(&estimate.text());
             streamed.errors.iter().for_each(|error| print(&error.to_string()));
         }
-        return Ok(ExitStatus::Good);
+        return Ok(ExitStatus::Success);
     }
     let began = Instant::now();
     let trajectory = simulation.run(u)?;
@@ -75,7 +75,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     {
         print(&fit.to_string());
     }
-    Ok(ExitStatus::Good)
+    Ok(ExitStatus::Success)
 }
 
 /// Says before a run that its files will be large.

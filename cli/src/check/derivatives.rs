@@ -50,7 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print(&table(&header, &gradient.iter().map(Compared::row).collect::<Vec<_>>()));
         print(&summary(right, hand.is_some(), &options));
     }
-    Ok(if right { ExitStatus::Good } else { ExitStatus::Bad })
+    Ok(if right { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
 /// A comparison for programs.

@@ -64,7 +64,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         }
     }
     let verdict = kept(written.map(|_| ()));
-    Ok(if found.wrong.is_empty() { verdict } else { ExitStatus::Bad })
+    Ok(if found.wrong.is_empty() { verdict } else { ExitStatus::Failure })
 }
 
 /// Of several experiments that cannot be built, says what is wrong with each, not with the first alone.

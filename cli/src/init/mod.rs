@@ -79,7 +79,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     Ok(match built {
         Ok((problem, notes)) => {
             settings::say_of(notes, &problem);
-            ExitStatus::Good
+            ExitStatus::Success
         }
         Err(error) => {
             let problem = format!("the file is written, and cannot be run as it is: {error}");

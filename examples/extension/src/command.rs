@@ -2,7 +2,7 @@
 
 use costate_cli::clap::{Arg, ArgMatches, Command};
 use costate_cli::registry::Registry;
-use costate_cli::{Ending, OwnCommand, say};
+use costate_cli::{ExitStatus, OwnCommand, say};
 use costate_identify::Result;
 
 /// The command.
@@ -13,12 +13,12 @@ impl OwnCommand for Parameters {
         Command::new("parameters").about("List the parameters of a model").arg(Arg::new("model").required(true))
     }
 
-    fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<Ending> {
+    fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<ExitStatus> {
         // clap has refused a command line without it
         let model = arguments.get_one::<String>("model").map_or("", String::as_str);
         for parameter in &registry.get(model)?.system.signature().parameters {
             say(&format!("{} = {} {}", parameter.name, parameter.nominal, parameter.unit));
         }
-        Ok(Ending::Success)
+        Ok(ExitStatus::Success)
     }
 }
