@@ -4,6 +4,7 @@ use super::ExitStatus;
 use super::console::{print, print_document, tell};
 use super::settings::{self, Run, RunArguments, assignments, number};
 use costate::TimeGrid;
+use costate::kinks::{in_a_sentence, kinks};
 use costate::shown::{number as written, shown};
 use costate::signature::{Quantity, Signature};
 use costate::system::Point;
@@ -62,7 +63,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         *state.place(&name, signature)? = value;
     }
     let State { t, q, v, a, lambda, w } = &state;
-    let jacobians = Jacobians::at(&*entry.system, &Point { t: *t, q, v, a, lambda, w }, &u)?;
+    let x = Point { t: *t, q, v, a, lambda, w };
+    let jacobians = Jacobians::at(&*entry.system, &x, &u)?;
+    // outputs and inputs have no part in these
+    let kinks = kinks(&*entry.system, &x, &u).into_iter().filter(|kink| kink.output.is_none() && kink.input.is_none());
+    let sentence = in_a_sentence(&kinks.collect::<Vec<_>>());
+    sentence.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let chosen: Vec<&Jacobian> = match arguments.only.is_empty() {
         true => jacobians.all().iter().collect(),
         false => arguments.only.iter().map(|symbol| jacobians.get(symbol.trim())).collect::<Result<_>>()?,

@@ -4,6 +4,7 @@ use super::ExitStatus;
 use super::console::{tell, waiting};
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
+use costate::kinks::in_a_sentence;
 use costate::modes::{Character, Mode, Modes};
 use costate::shown::{number, rounded};
 use costate::signature::Signature;
@@ -47,6 +48,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let folder = arguments.output.folder(&format!("{}_modes", entry.name()))?;
     let progress = waiting("frames", arguments.animate.len() * Picture::FRAMES_OF_A_MODE);
     let modes = Modes::of(&simulation, &u)?;
+    let kinks = in_a_sentence(&modes.kinks(&simulation));
+    kinks.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let count = arguments.modes.min(modes.modes.len());
     let animated = animated(&arguments.animate, modes.modes.len())?;
     let sensitivities = modes.sensitivities(&simulation, count).unwrap_or_else(|error| {

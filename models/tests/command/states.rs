@@ -100,3 +100,23 @@ fn a_state_that_stays_has_a_pole_at_zero() {
     }
     assert!(table.contains("times what is estimated of their errors"), "{table}");
 }
+
+/// Protects linearisations from a side that nobody has chosen: where the model has a kink, modes and Jacobians say so, with both slopes; where it has none
+/// there, they say nothing.
+#[test]
+fn kinks_are_told() {
+    let place = Place::new();
+    let kink = "sits on a kink";
+    // z' = A x' - β |x'| z - γ x' |z|: at rest by x', A - γ |z| ∓ β z
+    let run = place.good("modes bouc_wen --set z0=100 --json");
+    for part in [kink, "the rate of `z` by the velocity of `x`", "240000", "80000"] {
+        assert!(run.err.contains(part), "`{part}` is missing in {}", run.err);
+    }
+    assert!(place.good("jacobians bouc_wen --set z0=100 --at x'=0").err.contains(kink));
+    for smooth in
+        ["modes bouc_wen", "modes oscillator", "jacobians bouc_wen --set z0=100 --at x'=0.1", "jacobians oscillator"]
+    {
+        let run = place.good(smooth);
+        assert!(!run.err.contains(kink), "{smooth}: {}", run.err);
+    }
+}

@@ -180,6 +180,8 @@ impl<'a> Rest<'a> {
         let n = bar.q.len();
         let first = self.simulation.signature().state_places().start;
         let mut right = [&bar.q[..first], &bar.v[first..], &bar.lambda].concat();
+        // multipliers of rows that are left out are zero wherever it rests
+        self.system.left_out().iter().for_each(|row| right[n + row] = 0.0);
         // along free motions it rests where the start says
         let mut start = vec![0.0; n];
         for [free, weighted] in &self.free {

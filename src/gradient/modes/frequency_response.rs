@@ -16,6 +16,7 @@
 use super::derivatives::{Rest, tangents};
 use super::{Complex, Equilibrium};
 use crate::error::{Error, Result};
+use crate::kinks::Kink;
 use crate::shown::rounded;
 use crate::signature::Signature;
 use crate::simulate::Simulation;
@@ -166,6 +167,15 @@ impl<'a> SmallMotions<'a> {
             .collect()
     }
 
+    /// Where the linearisation has two sides, of which one is taken: of what matters to these channels.
+    pub fn kinks(&self, channels: &[Channel]) -> Vec<Kink> {
+        let is_seen = |kink: &Kink| {
+            kink.output.is_none_or(|output| channels.iter().any(|channel| channel.output == output))
+                && kink.input.is_none_or(|input| channels.iter().any(|channel| channel.input == input))
+        };
+        self.equilibrium.kinks(self.simulation, &self.u).into_iter().filter(is_seen).collect()
+    }
+
     /// S at s.
     fn equations(&self, s: Complex<f64>) -> Equations {
         let ([mass, damping, stiffness], (jacobian, rows)) = (&self.full, &self.constraint);
@@ -269,9 +279,29 @@ impl<'a> SmallMotions<'a> {
         Ok(real.u.iter().zip(&imaginary.u).map(|(re, im)| Complex::new(*re, *im)).collect())
     }
 
+    /// States that take part in what nothing leads back from.
+    fn states_without_return(&self) -> Vec<String> {
+        let signature = self.simulation.signature();
+        let moves = |j: &usize| {
+            self.unheld.iter().any(|motion| {
+                let largest = motion[signature.state_places()].iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+                motion[*j].abs() > 1e-3 * largest
+            })
+        };
+        signature.state_places().filter(moves).map(|j| format!("`{}`", signature.unknown_name(j))).collect()
+    }
+
     fn unlimited(&self, channel: Channel, frequency: f64) -> Error {
         let what = format!("the frequency response {}", channel.name(self.simulation.signature()));
+        let states = self.states_without_return();
         let (problem, remedy) = match frequency == 0.0 {
+            true if !states.is_empty() => (
+                format!(
+                    "at rest, any value of {} is one of an equilibrium, because the rate of a state does not bring it back: there is no value at 0 Hz",
+                    states.join(", ")
+                ),
+                "leave that line out (from), or let the rate depend on the state itself",
+            ),
             true => (
                 "nothing holds the model at rest against a constant input: it has no value at 0 Hz".to_string(),
                 "leave that line out (from), or hold the model by a spring",

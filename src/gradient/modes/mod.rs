@@ -29,6 +29,7 @@ pub use frequency_response::{Channel, Response, SmallMotions};
 pub use nalgebra::Complex;
 
 use crate::Result;
+use crate::kinks::{Kink, kinks};
 use crate::signature::Signature;
 use crate::simulate::Simulation;
 use crate::start::{Beginning, InitialState, Start};
@@ -65,6 +66,12 @@ impl Equilibrium {
         system.blocks(&found.point(simulation, &v, &still), &mut blocks);
         let reduced = Reduced::of(&blocks, signature)?;
         Ok((found, reduced))
+    }
+
+    /// Kinks of the model there.
+    fn kinks(&self, simulation: &Simulation, u: &[f64]) -> Vec<Kink> {
+        let (v, still) = (self.velocities(simulation.signature()), vec![0.0; self.q.len()]);
+        kinks(simulation.system(), &self.point(simulation, &v, &still), u)
     }
 
     /// Velocities at rest: zero, with states behind those of coordinates, among which they stand.
@@ -214,6 +221,14 @@ impl Modes {
         });
         let Equilibrium { time, q, multipliers } = equilibrium;
         Ok(Modes { time, q, multipliers, modes, u: u.to_vec() })
+    }
+
+    /// Where the linearisation that they are of has two sides, of which one was taken. `simulation` is the one that they are of.
+    pub fn kinks(&self, simulation: &Simulation) -> Vec<Kink> {
+        let Modes { time, q, multipliers, .. } = self;
+        let equilibrium = Equilibrium { time: *time, q: q.clone(), multipliers: multipliers.clone() };
+        let of_motion = |kink: &Kink| kink.output.is_none() && kink.input.is_none();
+        equilibrium.kinks(simulation, &self.u).into_iter().filter(of_motion).collect()
     }
 
     /// The parameters.
