@@ -108,6 +108,9 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
             return Err(not_a_number(place / n, place % n, part.as_slice()[place]));
         }
     }
+    // rows that are left out are no part of the equations: their multipliers are zero
+    let kept: Vec<usize> = (0..m).filter(|row| !system.left_out().contains(row)).collect();
+    let jacobian = dense(&blocks.constraint_by_position).select_rows(&kept);
     if purpose == Purpose::Equilibrium {
         // what no stiffness and no constraint holds
         let mut stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
@@ -115,7 +118,7 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
         for j in signature.state_places() {
             stiffness.set_column(j, &-dense(&blocks.force_by_velocity).column(j));
         }
-        let matrix = saddle(&stiffness, &dense(&blocks.constraint_by_position));
+        let matrix = saddle(&stiffness, &jacobian);
         let names = faintest_motion(matrix, signature).map_or_else(Vec::new, |(names, _)| names);
         let is_state = |name: &String| signature.states.iter().any(|state| format!("`{}`", state.name) == *name);
         let listed = names.join(", ");
@@ -133,7 +136,7 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
             ),
         });
     }
-    Ok(without_acceleration(signature, &blocks, purpose))
+    Ok(without_acceleration(signature, (&blocks.mass, &jacobian), purpose))
 }
 
 /// Rows of C_q that repeat others, in words, if any do; rows that are left out are no part of the equations.
@@ -164,9 +167,13 @@ fn redundancy(mut rows: Vec<Vec<(u32, f64)>>, left_out: &[usize], signature: &Si
 }
 
 /// Accelerations that neither mass nor a constraint determines.
-fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose) -> Finding {
-    let mass = dense(&blocks.mass);
-    let faintest = faintest_motion(saddle(&mass, &dense(&blocks.constraint_by_position)), signature);
+fn without_acceleration(
+    signature: &Signature,
+    (mass, jacobian): (&Matrix<f64>, &DMatrix<f64>),
+    purpose: Purpose,
+) -> Finding {
+    let mass = dense(mass);
+    let faintest = faintest_motion(saddle(&mass, jacobian), signature);
     let no_inverse = || "[M C_qᵀ; C_q 0] has no inverse to working precision".to_string();
     let heaviest = mass.diagonal().iamax();
     let lightest =

@@ -7,7 +7,7 @@ use common::largest;
 use common::spatial::{Run, run, run_with, simulation_with, sum};
 use costate::vector::{Rotation, Vector, combine, euler_parameters_of};
 use costate::{InitialState, Number, Parameter, Result, Signal};
-use costate_parts::assembly::Assembly;
+use costate_parts::assembly::{Assembly, RedundantRows};
 use costate_parts::law::{Axes, FunctionOfTime};
 use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Path, ReactionAxes};
 use std::f64::consts::{PI, TAU};
@@ -214,6 +214,26 @@ fn projected_starts() -> Result<()> {
         );
         let energy = run.output("energy");
         assert!(energy.iter().all(|e| (e - energy[0]).abs() < 1e-3 * 9.81), "{} {}", energy[0], energy[500]);
+    }
+    Ok(())
+}
+
+/// Protects starts at rest of overconstrained mechanisms in space: a rod on two hinges of one axis, whose rows are left out where they repeat others, hangs down as
+/// on one.
+#[test]
+fn rows_left_out_hang_as_well() -> Result<()> {
+    for second in [O, [0.0, 0.4, 0.0]] {
+        let mut m = Mechanism::new("door");
+        m.redundant_rows(RedundantRows::LeaveOut);
+        let rod = m.body("rod", Body::new(1.7, Inertia::diagonal([1e-3, 0.2, 0.2])).at([0.5, 0.0, 0.0]));
+        m.revolute("hinge", m.ground().at(O).axis(Y), rod.at([-0.5, 0.0, 0.0]).axis(Y));
+        let place = [second[0] - 0.5, second[1], second[2]];
+        m.revolute("twin", m.ground().at(second).axis(Y), rod.at(place).axis(Y));
+        let simulation = simulation_with(m.build()?, -0.05, 0.1, 1e-3, vec![], InitialState::Equilibrium)?;
+        let run = Run::of(&simulation)?;
+        let x = run.trajectory.state(0);
+        assert!((Vector::of(x.q) - Vector([0.0, 0.0, -0.5])).length() < 1e-9, "{second:?}: {:?}", x.q);
+        assert!(largest(x.a) < 1e-6, "{second:?}: {:?}", x.a);
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::{Angles, End, run, simulation};
 use costate::cost::Quadrature;
 use costate::linearise::Differentiated;
+use costate::modes::Modes;
 use costate::value::Value;
 use costate::{Gradient, InitialState, Method, Parameter, Result};
 use costate_parts::assembly::{Assembly, RedundantRows};
@@ -147,5 +148,57 @@ fn long_chains_are_projected() -> Result<()> {
     for (adjoint, tangent) in adjoint.iter().zip(tangent) {
         assert!((adjoint / tangent - 1.0).abs() < 1e-9, "{adjoint:e} {tangent:e}");
     }
+    Ok(())
+}
+
+/// Protects starts at rest of mechanisms with rows that are left out: a pendulum on two joints at one place hangs down as one on a single joint does, and so
+/// do a door on two hinges of space and a beam on three cranks; where rows are kept, the error names them and blames no spring.
+#[test]
+fn mechanisms_with_rows_left_out_rest() -> Result<()> {
+    let pendulum = |joints: usize, policy: RedundantRows| {
+        let mut mechanism = Mechanism::new("pendulum");
+        mechanism.redundant_rows(policy);
+        mechanism.gravity([0.0, -9.81]);
+        let rod = mechanism.body("rod", Body::new(1.0, 0.1).at([0.5, 0.0], 0.0));
+        for k in 0..joints {
+            mechanism.revolute(&format!("joint{k}"), mechanism.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+        }
+        mechanism.build()
+    };
+    for joints in 1..4 {
+        let simulation = simulation(pendulum(joints, RedundantRows::LeaveOut)?, 0.1, 1e-3)?;
+        let run = simulation.initial_state(InitialState::Equilibrium).run(&[])?;
+        let q = run.state(0).q;
+        assert!(q[0].abs() < 1e-10 && (q[1] + 0.5).abs() < 1e-10, "{joints}: {q:?}");
+    }
+    let rests = simulation(pendulum(2, RedundantRows::Keep)?, 0.1, 1e-3)?.initial_state(InitialState::Equilibrium);
+    let text = rests.run(&[]).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(text.contains("redundant") && text.contains("`joint1.") && !text.contains("spring"), "{text}");
+    let modes = [1, 2].map(|joints| {
+        let simulation = simulation(pendulum(joints, RedundantRows::LeaveOut)?, 0.1, 1e-3)?;
+        let modes = Modes::of(&simulation, &[])?;
+        assert!(modes.kinks(&simulation).is_empty());
+        modes.sensitivities(&simulation, 1)?;
+        Ok::<f64, costate::Error>(modes.modes[0].natural_frequency())
+    });
+    let [one, two] = modes;
+    assert!((one? / two? - 1.0).abs() < 1e-9);
+    // where nothing brings it back, that is said of the body, not of a row that is left out
+    let mut floating = Mechanism::new("floating");
+    floating.redundant_rows(RedundantRows::LeaveOut);
+    floating.gravity([0.0, 0.0]);
+    let rod = floating.body("rod", Body::new(1.0, 0.1).at([0.5, 0.0], 0.0));
+    for name in ["one", "two"] {
+        floating.revolute(name, floating.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+    }
+    let angle = Parameter::new("torque", "N m", 1.0);
+    let torque = floating.parameter(angle);
+    floating.torque("push", &floating.ground(), &rod, torque);
+    let text = simulation(floating.build()?, 0.1, 1e-3)?.initial_state(InitialState::Equilibrium).run(&[1.0]);
+    let text = text.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(text.contains("`rod."), "{text}");
+    let cranks = simulation(parallel_cranks(3, RedundantRows::LeaveOut)?, 0.1, 1e-3)?;
+    let run = cranks.initial_state(InitialState::Equilibrium).run(&[3.0])?;
+    assert!(run.state(0).v.iter().chain(run.state(0).a).all(|x| x.abs() < 1e-6), "{:?}", run.state(0).a);
     Ok(())
 }
