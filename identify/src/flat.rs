@@ -4,11 +4,11 @@
 
 use super::influence::Influence;
 use super::{Identification, Status};
-use crate::Result;
 use crate::optimise::Reason;
-use crate::problem::Problem;
+use crate::problem::{Problem, base_name};
 use crate::response::ResponseResult;
-use crate::statistics::{Finding, Identifiability, Noise, ResidualTests, Statistics, identifiability};
+use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
+use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::shown::rounded;
 use costate::signature::Scale;
@@ -34,7 +34,21 @@ const STAYED: f64 = 1e-9;
 /// Takes back the success of a search that has ended where nothing is explained, or where a parameter had no influence from its start
 /// on that it has elsewhere. Without statistics, which are needed for that, the end stays as it is.
 pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &Result<Statistics>) {
-    let (Ok(statistics), true) = (statistics, found.outcome.converged) else { return };
+    if !found.outcome.converged {
+        return;
+    }
+    let outputs = match statistics {
+        Ok(statistics) => statistics.outputs.clone(),
+        Err(Error::Interrupted { .. }) => return,
+        // with all parameters at bounds, there are residuals all the same
+        Err(_) => fits(problem, &problem.experiments, &found.values()).unwrap_or_default(),
+    };
+    if let Some(why) = unusable(problem, &outputs) {
+        (found.outcome.converged, found.outcome.reason) = (false, Reason::RecordUnusable);
+        found.shortcoming = Some(why);
+        return;
+    }
+    let Ok(statistics) = statistics else { return };
     let u = found.values();
     let stayed = |k: usize| {
         let own = &found.parameters[k];
@@ -68,6 +82,29 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     }
     (found.outcome.converged, found.outcome.reason) = (false, reason);
     found.shortcoming = Some(reasons.join("; "));
+}
+
+/// Why no fit to these records says anything, if that is so.
+fn unusable(problem: &Problem, outputs: &[OutputFit]) -> Option<String> {
+    let is_of_sentinels = |output: &&OutputFit| output.is_of_sentinels();
+    let told: Vec<String> = outputs.iter().filter(is_of_sentinels).filter_map(OutputFit::told_of_sentinels).collect();
+    if told.is_empty() { nothing_varies(problem, outputs) } else { Some(told.join("; ")) }
+}
+
+/// That nothing of what is compared varies, if that is so, with what to do.
+pub fn nothing_varies(problem: &Problem, outputs: &[OutputFit]) -> Option<String> {
+    // rests under different loads tell something, and so do a sample alone, modes and responses
+    let varies = |output: &OutputFit| {
+        let is_other =
+            |other: &OutputFit| base_name(&other.name) == base_name(&output.name) && other.mean != output.mean;
+        output.r_squared.is_some() || output.residuals.len() < 2 || outputs.iter().any(is_other)
+    };
+    let is_all = problem.modes.is_empty() && problem.responses.is_empty() && !outputs.is_empty();
+    (is_all && !outputs.iter().any(varies)).then(|| {
+        "nothing that is compared varies, and whatever lets the model rest fits a rest: compare a record of a motion (is it the right column? another \
+         part of the record: `from`, `until`)"
+            .to_string()
+    })
 }
 
 /// True if no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are

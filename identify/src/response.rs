@@ -11,10 +11,13 @@
 //! Where σ is small beside |H̄|, the two of each column are the same but for phases: σ/|H̄| is the standard deviation of ln |H̄| and of the
 //! phase in rad. Logarithms follow a peak from farther away; the phase is taken between -π and π.
 
+mod otherwise;
+
 use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
+use costate::kinks::in_a_sentence;
 use costate::modes::{Channel, Complex, Response, SmallMotions};
 use costate::shown::rounded;
 use costate::signature::Signature;
@@ -217,6 +220,20 @@ impl Problem {
         self.responses.iter().map(of).collect()
     }
 
+    /// Where the linearisation that measured modes and frequency responses rest on has two sides, in a sentence.
+    ///
+    /// # Errors
+    /// Without an equilibrium.
+    pub fn told_of_kinks(&self, u: &[f64]) -> Result<Option<String>> {
+        if self.modes.is_empty() && self.responses.is_empty() {
+            return Ok(None);
+        }
+        let first = self.first();
+        let motions = SmallMotions::about_equilibrium(&first.simulation, &first.own(u))?;
+        let channels: Vec<Channel> = self.responses.iter().map(|own| own.channel).collect();
+        Ok(in_a_sentence(&motions.kinks(&channels)))
+    }
+
     /// Cost of measured frequency responses at `u`: ½ Σ r².
     ///
     /// # Errors
@@ -281,19 +298,41 @@ impl ResponseResult {
     /// True if the model is no nearer to what was measured than nothing is: than no motion at all where values are compared, than a constant where
     /// logarithms are.
     pub fn explains_nothing(&self) -> bool {
+        self.rms() > FAR && self.missed() > NEARLY * self.baseline()
+    }
+
+    /// The part of what was measured that is explained: 1 where all is, 0 where no motion at all (of logarithms, a constant) would be as near.
+    pub fn r_squared(&self) -> f64 {
+        1.0 - self.missed() / self.baseline()
+    }
+
+    /// That the model is farther from it than no motion is, if that is so, as at a start.
+    pub fn doubt(&self) -> Option<String> {
+        (self.rms() > FAR && self.missed() > self.baseline()).then(|| {
+            format!(
+                "the model is farther from {} than no motion is (R^2 = {}): look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its \
+                 phases, or start nearer",
+                self.measured.what(),
+                rounded(self.r_squared(), 3)
+            )
+        })
+    }
+
+    fn missed(&self) -> f64 {
+        self.residuals.iter().map(|r| r * r).sum()
+    }
+
+    /// What no motion would miss.
+    fn baseline(&self) -> f64 {
         let lines = &self.measured.lines;
         let weighted = |line: &MeasuredLine| line.value.norm() / line.deviation;
-        let baseline: f64 = match self.measured.comparison.is_logarithmic() {
-            false => lines.iter().map(|line| weighted(line).powi(2)).sum(),
-            true => {
-                let weights: f64 = lines.iter().map(|line| weighted(line).powi(2)).sum();
-                let level = |line: &MeasuredLine| line.value.norm().ln();
-                let mean = lines.iter().map(|line| weighted(line).powi(2) * level(line)).sum::<f64>() / weights;
-                lines.iter().map(|line| (weighted(line) * (level(line) - mean)).powi(2)).sum()
-            }
-        };
-        let missed: f64 = self.residuals.iter().map(|r| r * r).sum();
-        self.rms() > FAR && missed > NEARLY * baseline
+        if !self.measured.comparison.is_logarithmic() {
+            return lines.iter().map(|line| weighted(line).powi(2)).sum();
+        }
+        let weights: f64 = lines.iter().map(|line| weighted(line).powi(2)).sum();
+        let level = |line: &MeasuredLine| line.value.norm().ln();
+        let mean = lines.iter().map(|line| weighted(line).powi(2) * level(line)).sum::<f64>() / weights;
+        lines.iter().map(|line| (weighted(line) * (level(line) - mean)).powi(2)).sum()
     }
 
     /// The largest residual, in deviations, with the frequency of its line in Hz.

@@ -125,6 +125,7 @@ impl Looked {
             warnings.push(format!("input `{name}` is {} {unit} all the time", rounded(*low, 4)));
         }
         for output in self.outputs.iter().flatten() {
+            warnings.extend(output.fit.told_of_sentinels());
             warnings.extend(output.warning().or_else(|| output.warning_of_start(self.from)));
         }
         let place = |warning: String| format!("experiment `{}`: {warning}", self.name);

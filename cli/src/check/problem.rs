@@ -11,8 +11,9 @@ use costate::sensitivity::Method;
 use costate_identify::flat;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::registry::Registry;
+use costate_identify::response::ResponseResult;
 use costate_identify::specification::{ExperimentSetting, Specification};
-use costate_identify::statistics::{Identifiability, identifiability, said_of_steps_alone};
+use costate_identify::statistics::{Identifiability, OutputFit, identifiability, said_of_steps_alone};
 use costate_identify::steps::{BeforeFit, Steps};
 use costate_identify::{Error, Result};
 use costate_report::InputFile;
@@ -35,6 +36,8 @@ pub(super) struct Found {
     /// True if an identification may choose finer steps.
     pub chooses_steps: bool,
     pub notes: Vec<String>,
+    /// Measured frequency responses at the start.
+    pub responses: Vec<ResponseResult>,
     /// Warnings of what may be meant.
     pub warnings: Vec<String>,
     /// Errors: what cannot be meant.
@@ -114,12 +117,16 @@ fn look(
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
     let mut wrong: Vec<String> = experiments.iter().filter_map(failure).collect();
     let mut warnings: Vec<String> = experiments.iter().flat_map(Looked::warnings).collect();
+    let of_fitted =
+        experiments.iter().filter(|looked| !looked.validation).flat_map(|looked| looked.outputs.iter().flatten());
+    let fits: Vec<OutputFit> = of_fitted.map(|output| output.fit.clone()).collect();
+    wrong.extend(flat::nothing_varies(problem, &fits));
     warnings.extend(twice(specification).into_iter().chain(at_bounds(problem)));
     let (mut cost, mut gradient, mut duration) = (f64::NAN, Vec::new(), None);
     let mut identified = Err("the model cannot be run at the start".to_string());
     if problem.free().is_empty() {
         wrong.push("all parameters are fixed: nothing can be identified; free at least one".to_string());
-    } else if wrong.is_empty() {
+    } else if experiments.iter().all(|looked| looked.outputs.is_ok()) {
         match derivatives(problem) {
             Ok((value, entries)) => (cost, gradient) = (value, entries),
             Err(error) => wrong.push(error.to_string()),
@@ -139,6 +146,15 @@ fn look(
         }
         duration = Duration::measure(problem, specification.method).ok();
     }
+    let responses = match ResponseResult::all(problem, &problem.start) {
+        Ok(responses) => responses,
+        Err(error) => {
+            wrong.push(error.to_string());
+            Vec::new()
+        }
+    };
+    warnings.extend(responses.iter().filter_map(ResponseResult::doubt));
+    warnings.extend(problem.told_of_kinks(&problem.start).ok().flatten());
     let files = Vec::new();
     let chooses_steps = specification.steps() == Steps::Chosen;
     if let Some(before) = before_fit.as_ref().filter(|_| !chooses_steps) {
@@ -151,6 +167,7 @@ fn look(
         cost,
         gradient,
         identifiability: identified,
+        responses,
         duration,
         chooses_steps,
         notes,
@@ -193,6 +210,7 @@ fn document(problem: &Problem, found: &Found) -> Value {
         "chooses_steps": found.chooses_steps,
         "steps_before_fit": found.before_fit.as_ref().map(BeforeFit::json),
         "experiments": found.experiments.iter().map(Looked::json).collect::<Vec<_>>(),
+        "responses": found.responses.iter().map(ResponseResult::json).collect::<Vec<_>>(),
         "cost": found.cost,
         "gradient": found.gradient.iter().map(entry).collect::<Vec<_>>(),
         "identifiability": identifiability,

@@ -8,6 +8,7 @@ use costate::scheme;
 use costate::shown::shown;
 use costate::shown::{number, rounded};
 use costate_identify::problem::Problem;
+use costate_identify::response::ResponseResult;
 use costate_identify::table::table;
 use costate_report::InputFile;
 
@@ -40,6 +41,9 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
     }
     if order.len() > MOST_EXPERIMENTS {
         lines.push(format!("\nand {} more, which fit better, in check.json", order.len() - MOST_EXPERIMENTS));
+    }
+    if !found.responses.is_empty() {
+        lines.extend([String::new(), ResponseResult::report(&found.responses)]);
     }
     lines.push(String::new());
     if !found.gradient.is_empty() {
@@ -90,6 +94,8 @@ fn experiment(looked: &Looked) -> Vec<String> {
     }
     match &looked.outputs {
         Err(reason) => lines.push(format!("  it cannot be run at the start: {reason}")),
+        // modes and responses are compared beside samples
+        Ok(outputs) if outputs.is_empty() => {}
         Ok(outputs) => {
             let row = |output: &super::diagnosis::Compared| {
                 let fit = &output.fit;

@@ -199,6 +199,8 @@ pub enum Reason {
     SolverConverged,
     /// The solver of another library cannot go on.
     SolverStopped,
+    /// The same where variables are at bounds, which it does not know.
+    SolverAtBounds,
     /// The constraints are met, and the cost cannot fall along them.
     ConstrainedMinimum,
     /// No point was found that meets the constraints.
@@ -224,6 +226,8 @@ pub enum Reason {
     FlatStart,
     /// No output of an identification is reproduced better than by its mean, although its residuals are no noise.
     NothingExplained,
+    /// Of an identification: no fit to this record says anything, because it does not vary, or values that stand for missing ones outweigh all others.
+    RecordUnusable,
 }
 
 impl Reason {
@@ -277,6 +281,10 @@ impl fmt::Display for Reason {
             Reason::SolverStopped => {
                 "argmin's solver cannot go on from here, and says not that it has converged: another method (lm, bfgs) may"
             }
+            Reason::SolverAtBounds => {
+                "argmin's solver knows no bounds, and cannot go on along one that a parameter has come to: take a method that does (lm, bfgs), keep what is \
+                 at its bound fixed (free = false), or widen its bounds"
+            }
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {
                 "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \
@@ -306,6 +314,7 @@ impl fmt::Display for Reason {
             Reason::NothingExplained => {
                 "the cost is flat here, but the fit explains nothing: start elsewhere, or search from many starts (--starts)"
             }
+            Reason::RecordUnusable => "the cost is least here, but a fit to this record says nothing",
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }

@@ -11,6 +11,7 @@ use crate::data::Record;
 use crate::header;
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
+use crate::statistics::told_of_input;
 use crate::{Error, Result};
 use costate::adapt::StepControl;
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensors};
@@ -263,6 +264,8 @@ impl<'a> Reading<'a> {
                 self.recording.complete(&sought, input.file).map_err(stated)?;
             }
             self.converted.extend(column.note);
+            let (samples, unit) = (&driver.samples, &signature.inputs[k].unit);
+            self.converted.extend(told_of_input(name, unit, &samples.values, &samples.times));
             signals[k] = driver.signal(axis).map_err(|error| match error {
                 Error::Invalid { problem, remedy, .. } => {
                     let problem = format!("column `{name}` for input `{}`: {problem}", input.input);
@@ -333,8 +336,15 @@ impl<'a> Reading<'a> {
             }
             let values = values[self.recording.parts[part].window.clone()].to_vec();
             let missing = values.iter().filter(|value| value.is_nan()).count();
+            let count = values.len();
+            if missing == count {
+                let problem = format!(
+                    "column `{name}`, which output `{output}` is compared with, has no value at its {count} samples: all of them are empty or no numbers"
+                );
+                let remedy = "fill it, take another column or other times, or leave it out: [data.outputs] names what is compared";
+                return Err(stated(Error::file(self.recording.parts[part].file, None, problem, remedy)));
+            }
             if missing > 0 {
-                let count = values.len();
                 gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
             }
             // a filter would spread what are no jumps

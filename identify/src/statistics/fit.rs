@@ -12,6 +12,7 @@ pub use noise::Noise;
 use super::identifiability::{Identifiability, analysed};
 use super::residual_tests::{self, ResidualTests};
 use super::residuals::{self};
+use super::sentinel::Sentinel;
 use super::student::LEVELS;
 use super::time_step::TimeStepCheck;
 use crate::constraint::held_directions;
@@ -102,6 +103,10 @@ pub struct OutputFit {
     pub r_squared: Option<f64>,
     /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
     pub fit_percent: Option<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// Values that the record repeats far outside all others, where the model goes nowhere near.
+    pub sentinels: Vec<Sentinel>,
 }
 
 impl OutputFit {
@@ -114,6 +119,23 @@ impl OutputFit {
             "rmse": self.rmse(),
             "fit_percent": self.fit_percent,
             "r_squared": self.r_squared,
+        })
+    }
+
+    /// Whether values that stand for missing ones outweigh all others.
+    pub(crate) fn is_of_sentinels(&self) -> bool {
+        self.sentinels.iter().map(|own| own.share).sum::<f64>() > 0.5
+    }
+
+    /// What the record repeats far outside all others, with what to do, in a sentence.
+    pub fn told_of_sentinels(&self) -> Option<String> {
+        let told: Vec<String> = self.sentinels.iter().map(|own| own.in_words(&self.name, &self.unit)).collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "{}: far outside all others, that is how loggers mark missing values; leave them out (empty cells), or take a robust loss (loss = \"huber\" \
+                 with the `deviation` of the noise)",
+                told.join("; ")
+            )
         })
     }
 
@@ -292,6 +314,7 @@ impl Statistics {
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;
         statistics.warn_of_responses(problem, u)?;
+        statistics.warn_of_kinks(problem, u)?;
         statistics.warn_of_size();
         Ok(statistics)
     }

@@ -41,6 +41,7 @@ mod fit;
 mod identifiability;
 mod residual_tests;
 mod residuals;
+mod sentinel;
 mod shares;
 mod student;
 mod tail;
@@ -59,6 +60,8 @@ pub use residual_tests::{
     Correlations, Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test,
     test_unfitted,
 };
+pub use sentinel::Sentinel;
+pub(crate) use sentinel::told_of_input;
 pub(crate) use shares::{Share, shares};
 pub use student::{LEVELS, Level};
 pub use time_step::{Shift, TimeStep, TimeStepCheck};

@@ -166,7 +166,12 @@ fn responses_that_cannot_be_read_are_refused() {
         (
             "f [Hz],mag,phase [rad]",
             "relative_deviation = 0.02\nfrom = 50.0",
-            ["none of its frequencies takes part", "widen `from`"],
+            ["none of its frequencies takes part (they go from 0.1 Hz to 4 Hz)", "give a lower `from`"],
+        ),
+        (
+            "f [Hz],mag,phase [rad]",
+            "relative_deviation = 0.02\nfrom = 3.0\nuntil = 1.0",
+            ["`until` = 1 Hz is not behind `from` = 3 Hz", "give an `until` that is larger"],
         ),
         ("f [Hz],mag,phase [rad]", "relative_deviation = 0.02\ncoherence = \"mag\"", ["`averages`", "averages = 50"]),
         ("f [Hz],mag,phase [rad]", "relative_deviation = -1", ["`relative_deviation`", "above 0"]),
@@ -180,6 +185,8 @@ fn responses_that_cannot_be_read_are_refused() {
         place.write("record.csv", polar(header));
         place.write("problem.toml", problem(more));
         place.refused("identify problem.toml", &parts);
+        // what a response does not take is no remedy
+        assert!(!place.run("identify problem.toml").err.contains("`scale`"), "{header}");
     }
     place.write("record.csv", polar("f [Hz],mag,phase [rad]"));
     for (from, to, parts) in [
@@ -246,4 +253,47 @@ fn records_that_are_taken_for_something_else_are_told() {
     place.write("problem.toml", problem("relative_deviation = 0.3"));
     let run = place.run("identify problem.toml --out found");
     assert!(run.err.contains("compare = \"logarithm\" is not biased so"), "{}", run.err);
+}
+
+// Protects the person whose record has phases of the other sign, or whose frequencies are rad/s in a column that is taken for Hz: what is explained in part only is told with
+// the reading that would be explained, and by how much; a record that is read rightly is accused of nothing.
+#[test]
+fn readings_that_would_fit_better_are_told() {
+    let place = Place::new();
+    // receptances: an accelerance of a known mass is the same at all scales of time
+    for (header, factor, sign, told) in [
+        ("f [Hz],re,im", 1.0, -1.0, Some("the phases fit better with the opposite sign")),
+        ("f [Hz],re,im", TAU, 1.0, Some("the frequencies fit better as rad/s (frequency_unit = \"rad/s\")")),
+        ("omega,re,im", 1.0, 1.0, Some("the frequencies fit better as Hz (frequency_unit = \"Hz\")")),
+        ("f [Hz],re,im", 1.0, 1.0, None),
+    ] {
+        let row = |[f, re, im]: [f64; 3]| {
+            let omega = TAU * f;
+            vec![factor * f, -re / (omega * omega), -sign * im / (omega * omega)]
+        };
+        place.write("record.csv", table(header, row));
+        place.write("problem.toml", problem(EXACT).replace("output = \"a\"", "output = \"x\""));
+        let run = place.run("identify problem.toml --out found");
+        match told {
+            Some(told) => assert!(run.out.contains(told) && run.out.contains(" instead of "), "{header}: {}", run.out),
+            None => assert!(!run.out.contains("fit better"), "{}", run.out),
+        }
+    }
+}
+
+// Protects whoever asks for what a response cannot give: a method by second derivatives is refused before its first run; a line at 0 Hz of a model whose state
+// has no value of its own at rest is not blamed on a spring; and `check` tells of responses.
+#[test]
+fn responses_are_told_before_the_run() {
+    let place = Place::new();
+    place.write("record.csv", table("f [Hz],re,im", |line| line.to_vec()));
+    place.write("problem.toml", problem(EXACT));
+    place.refused("identify problem.toml --method newton-tr", &["method `newton-tr`", "take lm or bfgs"]);
+    let check = place.good("check problem.toml").out;
+    assert!(check.contains("frequency response") && check.contains("a/F") && check.contains("79"), "{check}");
+    let found = place.json("check problem.toml --json", 0);
+    assert_eq!(found["responses"][0]["lines"].as_array().unwrap().len(), 79);
+    place.write("record.csv", "f,mag\n0,1\n1,0.1\n");
+    place.write("problem.toml", "model = \"bouc_wen\"\n[[response]]\nfile = \"record.csv\"\ninput = \"F\"\noutput = \"x\"\nrelative_deviation = 0.02\n");
+    place.refused("identify problem.toml", &["any value of `z`", "rate of a state does not bring it back", "0 Hz"]);
 }

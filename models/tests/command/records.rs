@@ -246,5 +246,8 @@ fn outputs_may_lack_samples() {
         assert!((c["value"].as_f64().unwrap() - 33.0).abs() < 1e-5, "{found}");
     }
     place.write("holes.csv", rows(&|_| false, ""));
-    place.refused("identify problem.toml", &["none of its samples is there"]);
+    place.refused(
+        "identify problem.toml",
+        &["column `x [m]`, which output `x` is compared with, has no value at its 101 samples"],
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::super::identifiability::{Identifiability, scaled};
 use super::super::residuals::Residuals;
+use super::super::sentinel::Compared;
 use super::{Noise, OutputFit};
 use crate::Result;
 use crate::beside::with_rows;
@@ -94,7 +95,7 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
     let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
     // beside the data's own spread, of values known up to a period both to the nearest of it
     let unexplained = root_mean_square(residuals.iter().copied()) / data.deviation;
-    let (over, times) = match cost.spectrum(reference) {
+    let (over, times): (Quantity, Vec<f64>) = match cost.spectrum(reference) {
         Some(spectrum) => {
             (spectrum.axis(), cost.lines(place).iter().map(|value| spectrum.place(&value.line)).collect())
         }
@@ -102,6 +103,15 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
     };
     // constant up to round-off: there is nothing to explain
     let varies = data.varies();
+    let sentinels = match cost.spectrum(reference) {
+        // its lines are no samples
+        Some(_) => Vec::new(),
+        None => {
+            let values: Vec<f64> = there().map(|i| reference.values[i]).collect();
+            let (period, loss) = (quantity.period, &cost.losses()[place]);
+            Compared { values: &values, times: &times, residuals: &residuals, scaled, period, loss }.sentinels()
+        }
+    };
     OutputFit {
         period: quantity.period,
         name: quantity.name,
@@ -113,6 +123,8 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
         size: if varies { data.deviation } else { data.mean.abs() },
         r_squared: varies.then_some(1.0 - unexplained * unexplained),
         fit_percent: varies.then_some(100.0 * (1.0 - unexplained)),
+        mean: data.mean,
+        sentinels,
     }
 }
 

@@ -55,6 +55,12 @@ impl Statistics {
         Ok(())
     }
 
+    /// Warns of a linearisation that has two sides, on which measured modes and responses rest.
+    pub(super) fn warn_of_kinks(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
+        self.warnings.extend(problem.told_of_kinks(u)?);
+        Ok(())
+    }
+
     /// Warns of frequency responses whose residuals are not those of noise of their deviations.
     pub(super) fn warn_of_responses(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
         for response in ResponseResult::all(problem, u)? {
@@ -63,13 +69,20 @@ impl Statistics {
             let limit = (EXCEEDED * count).max(count + BEYOND_CHANCE * (2.0 * count).sqrt());
             let what = response.measured.what();
             if rms * rms * count > limit {
+                let otherwise = if rms > FAR { response.would_fit_otherwise(problem, u) } else { None };
+                let hint = match otherwise {
+                    Some(better) => format!(", or the record is not what it is taken for: {better}"),
+                    None if rms > FAR => {
+                        ", or the record is not what it is taken for (the sign of phases, dB or a plain ratio, Hz or rad/s)".to_string()
+                    }
+                    None => String::new(),
+                };
                 self.warnings.push(format!(
-                    "{what} is missed by {} times its deviations (rms; most by {} at {} Hz): these are too small, or the model is wrong{}; \
+                    "{what} is missed by {} times its deviations (rms; most by {} at {} Hz): these are too small, or the model is wrong{hint}; \
                      standard errors are too small until then",
                     rounded(rms, 3),
                     rounded(most.abs(), 3),
                     rounded(at, 5),
-                    if rms > FAR { ", or the record is not what it is taken for (the sign of phases, dB or a plain ratio, Hz or rad/s)" } else { "" }
                 ));
             } else if count > problem.free().len() as f64 && rms < 1.0 / BEYOND_CHANCE {
                 self.warnings.push(format!(

@@ -96,6 +96,7 @@ impl Statistics {
             }
         }
         self.warn_of_what_is_not_explained(warnings);
+        warnings.extend(self.outputs.iter().filter_map(OutputFit::told_of_sentinels));
         let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
         warnings.extend(overall.map(|found| found.sentence));
         let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
