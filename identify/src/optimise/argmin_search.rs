@@ -37,6 +37,8 @@ const MEMORY: usize = 20;
 const PARTICLES: usize = 40;
 /// A swarm is the same in every run.
 const SEED: u64 = 1;
+/// What is nearer to a bound, in the scaled variables, is as good as there.
+const NEAR: f64 = 1e-6;
 /// Reach of a swarm around a start without bounds, in parts of it.
 const REACH: f64 = 10.0;
 
@@ -330,6 +332,21 @@ impl ArgminSearch {
     }
 }
 
+/// The point with those variables at their bounds that are nearly there and pressed against them: solvers that know no bounds come near to one from both sides,
+/// and do not arrive. `None` where there are none, or the run failed.
+fn on_bounds(evaluator: &mut ObjectiveEvaluator, point: &Point) -> Step<Option<Point>> {
+    let pressed = |(i, x): (usize, &f64)| {
+        let ((lower, upper), near) = (evaluator.scaling.bounds(i), NEAR * x.abs().max(1.0));
+        match point.scaled_gradient[i] {
+            slope if slope > 0.0 && x - lower <= near => lower,
+            slope if slope < 0.0 && upper - x <= near => upper,
+            _ => *x,
+        }
+    };
+    let x: Vector = point.x.iter().enumerate().map(pressed).collect();
+    if x == point.x { Ok(None) } else { evaluator.evaluate(&x) }
+}
+
 /// Error for a setting that cannot be, which comes from options that were checked.
 fn unusable(error: BoxedError) -> Halt {
     Halt::Error(Error::invalid("a setting of argmin's solver", error.to_string(), "choose other tolerances"))
@@ -359,13 +376,14 @@ impl SearchMethod for ArgminSearch {
     fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         let ended = self.drive(evaluator, false, |driver, bridge| driver.step(bridge))?;
         // what was evaluated best is what counts, whatever the solver goes on from
-        let next = evaluator.best.clone().unwrap_or_else(|| current.clone());
+        let mut next = evaluator.best.clone().unwrap_or_else(|| current.clone());
         evaluator.record(&next, How::default())?;
         let (noise, tolerance) = (evaluator.options.cost_noise, evaluator.options.gradient_tolerance);
         let idle = self.progress.note(current, &next, noise);
-        let is_flat = next.gradient_norm <= noise.sqrt() * self.progress.start_steepness();
+        let flat = noise.sqrt() * self.progress.start_steepness();
+        let is_flat = next.gradient_norm <= flat;
         let is_by_gradients = self.solver.is_by_gradients();
-        let reason = match ended {
+        let mut reason = match ended {
             _ if self.progress.is_gradient_small(&next, tolerance) => Some(Reason::GradientSmall),
             // where nothing is gained any more, and the gradient is round-off
             Some(Reason::SolverStopped) if is_flat => Some(Reason::CostAtRoundOff),
@@ -373,6 +391,16 @@ impl SearchMethod for ArgminSearch {
             None if is_by_gradients && idle == Idle::Long => Some(Reason::SolverStopped),
             other => other,
         };
+        if reason == Some(Reason::SolverStopped)
+            && let Some(point) = on_bounds(evaluator, &next)?
+            && point.cost - next.cost <= noise * next.cost.abs()
+        {
+            evaluator.record(&point, How::default())?;
+            if point.gradient_norm <= flat {
+                reason = Some(Reason::CostAtRoundOff);
+            }
+            next = point;
+        }
         reason.map_or(Ok(next), |reason| Err(Halt::Stop(reason)))
     }
 }

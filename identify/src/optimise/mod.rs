@@ -239,8 +239,11 @@ fn outcome(evaluator: ObjectiveEvaluator, method: &str) -> Result<Outcome> {
         problem: "nothing was evaluated".to_string(),
         remedy: "report this as a defect of the optimiser".to_string(),
     })?;
+    let statuses = evaluator.scaling.statuses(&best.u);
+    let is_at_bound = statuses.iter().any(|status| *status != VariableStatus::Free);
+    let reason = if reason == Reason::SolverStopped && is_at_bound { Reason::SolverAtBounds } else { reason };
     Ok(Outcome {
-        statuses: evaluator.scaling.statuses(&best.u),
+        statuses,
         u: best.u,
         cost: best.cost,
         gradient: best.gradient,

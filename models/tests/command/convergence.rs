@@ -1,6 +1,6 @@
 //! How results depend on the time step and on the scheme: `costate steps` and `costate schemes`.
 
-use crate::run::{Place, csv, times};
+use crate::run::{Place, csv, times, value};
 use serde_json::Value;
 
 /// The entry of a list of named entries.
@@ -178,6 +178,32 @@ fn energy_and_failures_are_told() {
     let run = place.good(&format!("schemes top {arguments}"));
     assert!(run.out.contains("\nfailed:\n  hht 0.025: Newton's iteration failed at t = 0.4 s\n"), "{}", run.out);
     assert!(place.read("b/schemes.csv").contains(",\"Newton's iteration failed at t = 0.4 s\"\n"));
+}
+
+// Protects solvers that know no bounds: an optimum at a bound is one where they end beside it, and where they cannot go on along it, that is said with the remedy.
+#[test]
+fn solvers_without_bounds_tell_of_them() {
+    let place = Place::new();
+    for upper in [39.6, 36.0, 20.0] {
+        let problem = format!(
+            "model = \"oscillator\"\n[parameters]\nc = {{ start = {}, upper = {upper} }}\nd = {{ start = 0.5 }}\n",
+            0.8 * upper
+        );
+        place.write("bounded.toml", problem);
+        let run =
+            place.run("identify bounded.toml --method argmin:conjugate-gradient --noise-level 0.05 --json --out found");
+        let found: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let reason = found["reason"].as_str().unwrap();
+        assert!((value(&found, "c") / upper - 1.0).abs() < 1e-12, "{upper}: {found}");
+        match run.code {
+            0 => {
+                let exact = place.json("identify bounded.toml --method lm --noise-level 0.05 --json", 0);
+                assert!((value(&found, "d") / value(&exact, "d") - 1.0).abs() < 1e-4, "{upper}: {found}");
+            }
+            _ => assert!(reason.contains("knows no bounds") && reason.contains("lm, bfgs"), "{upper}: {reason}"),
+        }
+        assert!(upper == 20.0 || run.code == 0, "{upper}: {reason}");
+    }
 }
 
 // Protects whoever compares with what cannot be compared.
