@@ -245,7 +245,7 @@ impl Problem {
         }
         // files of some systems do not tell capitals apart
         if self.all().any(|known| known.name.to_lowercase() == experiment.name.to_lowercase()) {
-            return Err(Error::invalid(place, "there are two of this name", "give each experiment its own"));
+            return Err(Error::invalid(place, "there are two of this name", "give each experiment its own `name`"));
         }
         let known = || self.all().chain([experiment]).flat_map(Experiment::own_parameters).map(|p| p.name.as_str());
         if let Some(name) = local.iter().find(|name| !known().any(|known| known == **name)) {

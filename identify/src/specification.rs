@@ -424,7 +424,8 @@ impl Specification {
         let mut records = source.records()?;
         let mut source = source.clone();
         if let Some(split) = source.split.clone() {
-            let cut = split::pieces(&source, &split, &records[0], None).map_err(|error| error.under(&["split"]))?;
+            let cut = split::pieces(entry.system.signature(), &source, &split, &records[0], None)
+                .map_err(|error| error.under(&["split"]))?;
             notes.extend(cut.notes);
             let mut pieces = cut.pieces;
             let (name, first) = pieces.swap_remove(0); // there is one, as a record has rows

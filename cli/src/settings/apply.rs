@@ -14,7 +14,7 @@ impl ProblemArguments {
     pub(super) fn apply(&self, specification: &mut Specification) -> Result<()> {
         self.apply_values(specification)?;
         specification.substeps = self.substeps.or(specification.substeps);
-        self.apply_data(specification);
+        self.apply_data(specification)?;
         self.apply_interpolation(specification)?;
         specification.step = self.step.or(specification.step);
         specification.end = self.end.or(specification.end);
@@ -70,7 +70,13 @@ impl ProblemArguments {
     }
 
     /// Records in the place of those of a problem file.
-    fn apply_data(&self, specification: &mut Specification) {
+    fn apply_data(&self, specification: &mut Specification) -> Result<()> {
+        let place = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+        let places: Vec<PathBuf> = self.data.iter().map(place).collect();
+        if let Some(k) = (0..places.len()).find(|k| places[..*k].contains(&places[*k])) {
+            let what = format!("--data {}", self.data[k].display());
+            return Err(Error::invalid(what, "this record is named twice", "name each record once"));
+        }
         if !self.data.is_empty() {
             if !specification.experiments.is_empty() {
                 let count = specification.experiments.len();
@@ -90,6 +96,7 @@ impl ProblemArguments {
                 }
             }
         }
+        Ok(())
     }
 
     fn apply_interpolation(&self, specification: &mut Specification) -> Result<()> {

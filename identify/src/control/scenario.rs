@@ -147,7 +147,12 @@ impl ControlSetting {
                 AimSetting::Reach(value) => (Aim::Reach(*value), None),
                 AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
                 AimSetting::Follow { file, column, calibration, max_gap } => {
-                    let path = path(simulation, output, file, (column, calibration, *max_gap));
+                    let quantity = signature.output_index(output).map_err(|error| error.under(&["output"]));
+                    // whatever is wrong with the record, the line that names it is the place
+                    let path = quantity.and_then(|_| {
+                        let path = path(simulation, output, file, (column, calibration, *max_gap));
+                        path.map_err(|error| error.under(&["follow"]))
+                    });
                     let (path, own) = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
                     notes.extend(own);
                     (Aim::Follow(Vec::new()), Some(path))

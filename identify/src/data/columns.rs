@@ -65,6 +65,11 @@ impl<'c> Sought<'c> {
     pub fn named(name: &'c str, unit: &'c str) -> Self {
         Sought { column: name, quantity: name, unit, ..Sought::default() }
     }
+
+    /// Whether a problem file may state a factor beside its unit.
+    fn takes_scale(&self) -> bool {
+        self.calibration.is_some() && self.unit_key.is_none()
+    }
 }
 
 /// Law by which numbers of a column become values of a quantity.
@@ -201,12 +206,15 @@ fn refused(header: &str, (unit, why): (&str, &str), file: &Path, sought: &Sought
     let (asked, key) = (sought.unit, sought.unit_key.unwrap_or("unit"));
     let problem = format!("column `{header}` is in `{unit}`, where {subject} is in `{asked}`: {why}");
     let is_stated = sought.calibration.is_some_and(|own| own.unit.is_some());
-    let remedy = match is_stated {
-        true => format!("correct `{key}`, or convert its values"),
-        false => format!(
-            "convert its values; if this is not its unit, correct the header, or say the right one in a problem file, {key} = \"{asked}\", or its \
-             `scale` and `offset`"
-        ),
+    let remedy = match (is_stated, sought.calibration.is_some() || sought.unit_key.is_some()) {
+        (true, _) => format!("correct `{key}`, or convert its values"),
+        (false, false) => "convert its values; if this is not its unit, correct the header".to_string(),
+        (false, true) => {
+            let scale = if sought.takes_scale() { ", or its `scale` and `offset`" } else { "" };
+            format!(
+                "convert its values; if this is not its unit, correct the header, or say the right one in a problem file, {key} = \"{asked}\"{scale}"
+            )
+        }
     };
     Error::file(file, None, problem, remedy)
 }
@@ -222,7 +230,9 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> 
     if let Some(row) = (0..values.len()).find(|&k| values[k].is_infinite()) {
         let problem =
             format!("value {} of column `{name}`, {}, is too large in {}", row + 1, numbers[row], sought.unit);
-        return Err(Error::file(file, None, problem, "check the value, its unit and `scale`"));
+        let remedy =
+            if sought.takes_scale() { "check the value, its unit and `scale`" } else { "check the value and its unit" };
+        return Err(Error::file(file, None, problem, remedy));
     }
     Ok(Some(Column { name, values, note }))
 }

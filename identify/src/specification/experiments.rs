@@ -34,6 +34,15 @@ pub struct ExperimentSetting {
 }
 
 impl ExperimentSetting {
+    /// What it is called, or what its parts begin with, where the names of others do not matter.
+    pub(super) fn usual_name(&self) -> String {
+        match (&self.name, &self.data.split) {
+            (Some(name), _) => name.clone(),
+            (None, Some(column)) if column != split::AT_GAPS => column.clone(),
+            (None, _) => name_of(&self.data.file),
+        }
+    }
+
     /// An error about something that it says.
     pub(super) fn stated(&self, error: Error) -> Error {
         match self.number {
@@ -55,12 +64,25 @@ impl Specification {
         self.parameters.iter().filter(|setting| setting.local == Some(true)).map(|setting| &*setting.name).collect()
     }
 
-    /// The experiments as stated, or the one record.
+    /// The experiments as stated, or the one record. Where names after files would be the same, they are those of folders, too.
     pub(super) fn stated(&self) -> Vec<ExperimentSetting> {
-        match (&self.data, self.experiments.as_slice()) {
+        let mut all = match (&self.data, self.experiments.as_slice()) {
             (Some(data), []) => vec![ExperimentSetting { data: data.clone(), ..ExperimentSetting::default() }],
             (_, stated) => stated.to_vec(),
+        };
+        let usual: Vec<String> = all.iter().map(|own| own.usual_name().to_lowercase()).collect();
+        for k in 0..all.len() {
+            let own = &all[k];
+            let is_same = |other: &&usize| **other != k && usual[**other] == usual[k];
+            let (places, own_file): (Vec<usize>, &Path) = ((0..all.len()).collect(), &own.data.file);
+            let others: Vec<&Path> = places.iter().filter(is_same).map(|other| &*all[*other].data.file).collect();
+            if own.name.is_none() && !others.is_empty() {
+                let end = own.data.split.as_ref().filter(|split| *split != split::AT_GAPS);
+                let end = end.map_or(String::new(), |column| format!("_{column}"));
+                all[k].name = Some(name_beside(own_file, &others) + &end);
+            }
         }
+        all
     }
 
     /// The problem of all experiments.
@@ -165,7 +187,7 @@ impl Specification {
         let (pieces, source) = match &source.split {
             None => (vec![(name, records)], source.clone()),
             Some(split) => {
-                let cut = split::pieces(source, split, &records[0], stated.name.as_deref());
+                let cut = split::pieces(entry.system.signature(), source, split, &records[0], stated.name.as_deref());
                 let cut = cut.map_err(|error| error.under(&["split"]))?;
                 notes.extend(cut.notes);
                 (cut.pieces.into_iter().map(|(name, piece)| (name, vec![piece])).collect(), cut.source)
@@ -302,6 +324,20 @@ fn is_plain(c: char) -> bool {
 pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
     stem.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST).collect()
+}
+
+/// A name after a file and as many of its folders as tell it from other files.
+fn name_beside(file: &Path, others: &[&Path]) -> String {
+    let whole = |file: &Path| std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    let of = |file: &Path, folders: usize| {
+        let whole = whole(file);
+        let parts: Vec<&std::ffi::OsStr> = whole.iter().collect();
+        let kept = &parts[parts.len().saturating_sub(folders + 1)..];
+        name_of(Path::new(&kept.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("_")))
+    };
+    let is_told = |folders: &usize| others.iter().all(|other| of(other, *folders) != of(file, *folders));
+    let folders = (0..whole(file).iter().count()).find(is_told);
+    folders.map_or_else(|| name_of(file), |folders| of(file, folders))
 }
 
 /// Names stand in those of files and parameters, and on command lines.

@@ -164,7 +164,12 @@ impl Driver {
                 false => ("last", last, format!("ends at {} s", shown(end)), "until"),
             };
             let problem = format!("{} has its {what} value at {} s, and the run {run}", self.place(), shown(time));
-            return Err(Error::file(part.file, None, problem, format!("choose `{key}` = {}", shown(time))));
+            let error = Error::file(part.file, None, problem, format!("choose `{key}` = {}", shown(time)));
+            return Err(error.under(&[if source.from.is_some() && is_late || source.until.is_some() && !is_late {
+                key
+            } else {
+                "file"
+            }]));
         }
         if is_sparse {
             let (mut said, axis) = (String::new(), &part.axis);
@@ -187,7 +192,8 @@ impl Driver {
         }
         let (gaps, note) = self.samples.gaps(source.max_gap, (begin, end), self.input.interpolation);
         if !gaps.is_empty() {
-            return Err(self.refused(&gaps, source, recording));
+            let key = if source.max_gap.is_some() { "max_gap" } else { "file" };
+            return Err(self.refused(&gaps, source, recording).under(&[key]));
         }
         notes.extend(note);
         Ok(())

@@ -1,6 +1,6 @@
 //! Lines of a problem file where its statements stand.
 
-use super::{Specification, name_of};
+use super::Specification;
 use crate::Error;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -106,8 +106,7 @@ impl Specification {
     fn keys_of(&self, name: &str) -> Vec<String> {
         let keys = |keys: &[&str]| keys.iter().map(|key| key.to_string()).collect();
         let Some((base, experiment)) = name.split_once('@') else { return keys(&["parameters", name]) };
-        let called = |name: &Option<String>, file: &Path| name.clone().unwrap_or_else(|| name_of(file)) == experiment;
-        match self.experiments.iter().find(|stated| called(&stated.name, &stated.data.file)) {
+        match self.stated().iter().find(|stated| stated.number > 0 && stated.usual_name() == experiment) {
             Some(stated) => keys(&["experiment", &stated.number.to_string(), "parameters", base]),
             None => keys(&["parameters", base]),
         }

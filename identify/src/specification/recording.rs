@@ -145,8 +145,7 @@ impl<'a> Recording<'a> {
         if let (Some(from), Some(until)) = (source.from, source.until)
             && from >= until
         {
-            let problem = format!("`until` = {until} s is not behind `from` = {from} s");
-            return Err(Error::invalid("the samples that are meant", problem, "let the record begin before it ends"));
+            return Err(reversed(from, until, "s"));
         }
         let fewest = if self.parts.len() > 1 { 1 } else { 2 };
         for part in &mut self.parts {
@@ -264,6 +263,12 @@ impl<'a> Recording<'a> {
         }
         std::iter::once(sentence).chain(self.parts.iter().filter_map(cut)).collect()
     }
+}
+
+/// That what is meant ends before it begins.
+pub(super) fn reversed(from: f64, until: f64, unit: &str) -> Error {
+    let problem = format!("`until` = {until} {unit} is not behind `from` = {from} {unit}");
+    Error::invalid("what is meant of the record", problem, "give an `until` that is larger than `from`")
 }
 
 /// Remedy where too few samples are meant, by what is said of them.

@@ -1,5 +1,6 @@
 //! A measured frequency response as a problem file states it, and what its record makes of it.
 
+use super::recording::reversed;
 use super::{Calibration, Specification};
 use crate::columns::{self, Column, Sought};
 use crate::data::Record;
@@ -9,6 +10,7 @@ use crate::response::{Comparison, MeasuredLine, MeasuredResponse, ResponseResult
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
 use costate::modes::{Channel, Complex};
+use costate::shown::shown;
 use costate::signature::Signature;
 use std::path::PathBuf;
 
@@ -95,11 +97,16 @@ impl ResponseSetting {
         let input = signature.input_index(&self.input).map_err(|error| error.under(&["input"]))?;
         let output = signature.output_index(&self.output).map_err(|error| error.under(&["output"]))?;
         let channel = Channel { input, output };
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && from > until
+        {
+            return Err(reversed(from, until, "Hz").under(&["until"]));
+        }
         let unit = unit_of(signature, channel);
         let record = Record::read(&self.file).map_err(|error| error.under(&["file"]))?;
         let mut reading = Reading { setting: self, record: &record, notes: Vec::new() };
         reading.notes.extend(record.remarks().iter().cloned());
-        let frequency = reading.frequency()?;
+        let frequencies = reading.frequency()?;
         let (values, has_phase) = reading.values(&unit)?;
         let relative = reading.relative_deviations()?;
         let notes = reading.notes;
@@ -115,7 +122,7 @@ impl ResponseSetting {
             (None, false) => Comparison::Amplitude,
         };
         let (mut lines, mut blank) = (Vec::new(), 0);
-        for (k, (frequency, value)) in frequency.into_iter().zip(values).enumerate() {
+        for (k, (&frequency, value)) in frequencies.iter().zip(values).enumerate() {
             let is_beyond =
                 self.from.is_some_and(|from| frequency < from) || self.until.is_some_and(|until| frequency > until);
             if frequency.is_nan() || value.is_nan() || relative[k].is_nan() {
@@ -140,8 +147,18 @@ impl ResponseSetting {
             return Err(Error::file(&self.file, None, problem, remedy));
         }
         if lines.is_empty() {
-            let problem = "none of its frequencies takes part";
-            return Err(Error::file(&self.file, None, problem, "widen `from` and `until` (Hz), or fill its cells"));
+            let there = frequencies.iter().copied().filter(|frequency| !frequency.is_nan());
+            let (least, most) = there.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), f| (a.min(f), b.max(f)));
+            let problem =
+                format!("none of its frequencies takes part (they go from {} Hz to {} Hz)", shown(least), shown(most));
+            let remedy = match (self.from, self.until) {
+                _ if blank == frequencies.len() => "fill its cells",
+                (Some(_), Some(_)) => "widen `from` and `until` (Hz)",
+                (Some(_), None) => "give a lower `from` (Hz)",
+                (None, Some(_)) => "give a higher `until` (Hz)",
+                (None, None) => "fill its cells",
+            };
+            return Err(Error::file(&self.file, None, problem, remedy));
         }
         let mut notes = notes;
         if blank > 0 {
@@ -181,20 +198,20 @@ impl Reading<'_> {
         usual.iter().find_map(is).cloned()
     }
 
-    /// Values of the column of a quantity in a unit; `stated` and `key`: what is said of its own, and where that is said.
+    /// Values of the column of a quantity in a unit; `stated` and `key`: what is said of its own, and where that may be said.
     fn find(
         &mut self,
         (quantity, column): (&str, &str),
         unit: &str,
-        (stated, key): (Option<&str>, &str),
+        (stated, key): (Option<&str>, Option<&str>),
     ) -> Result<Values> {
         let calibration = Calibration { unit: stated.map(str::to_string), ..Calibration::default() };
         let sought = Sought {
             column,
             quantity,
             unit,
-            calibration: Some(&calibration),
-            unit_key: Some(key),
+            calibration: key.map(|_| &calibration),
+            unit_key: key,
             ..Sought::default()
         };
         let file = &self.setting.file;
@@ -215,7 +232,7 @@ impl Reading<'_> {
         let has_unit = stated.is_some() || header.is_none_or(|header| !header::read(header, "Hz").is_empty());
         let usual = if ANGULAR.contains(&&*column.to_lowercase()) { "rad/s" } else { "Hz" };
         let stated = stated.as_deref().or(if has_unit { None } else { Some(usual) });
-        let (name, values) = self.find(("frequency", &column), "Hz", (stated, "frequency_unit"))?;
+        let (name, values) = self.find(("frequency", &column), "Hz", (stated, Some("frequency_unit")))?;
         if !has_unit {
             let file = self.setting.file.display();
             self.notes
@@ -256,7 +273,7 @@ impl Reading<'_> {
 
     fn of_parts(&mut self, names: [&str; 2], unit: &str) -> Result<(Vec<Complex<f64>>, bool)> {
         let stated = self.setting.unit.as_deref();
-        let [real, imaginary] = names.map(|name| self.find(("response", name), unit, (stated, "unit")));
+        let [real, imaginary] = names.map(|name| self.find(("response", name), unit, (stated, Some("unit"))));
         let ((_, real), (_, imaginary)) = (real?, imaginary?);
         Ok((real.into_iter().zip(imaginary).map(|(re, im)| Complex::new(re, im)).collect(), true))
     }
@@ -279,7 +296,7 @@ impl Reading<'_> {
             let error = Error::file(file, None, problem, "say so: phase_unit = \"deg\", or \"rad\"");
             return Err(error.under(&["phase_unit"]));
         }
-        let (_, phase) = self.find(("phase", phase), "rad", (stated, "phase_unit"))?;
+        let (_, phase) = self.find(("phase", phase), "rad", (stated, Some("phase_unit")))?;
         let value = |(size, phase): (f64, f64)| Complex::from_polar(size, phase);
         // a blank in either is one in both
         let is_there = |value: Complex<f64>| if value.is_nan() { Complex::new(f64::NAN, f64::NAN) } else { value };
@@ -302,7 +319,9 @@ impl Reading<'_> {
         }
         let (header, reference) = match (said, by_header) {
             // another unit than dB is said
-            (Some(None), _) | (None, None) => return Ok(self.find(("response", column), unit, (stated, "unit"))?.1),
+            (Some(None), _) | (None, None) => {
+                return Ok(self.find(("response", column), unit, (stated, Some("unit")))?.1);
+            }
             // what `dB` alone leaves open, the header may say
             (Some(Some(reference)), Some((header, own))) => {
                 (header, if reference.is_empty() { own } else { reference })
@@ -345,7 +364,7 @@ impl Reading<'_> {
             }
             return Ok(vec![own.unwrap_or(0.0); self.record.len()]);
         };
-        let (name, coherence) = self.find(("coherence", column), "1", (None, "coherence"))?;
+        let (name, coherence) = self.find(("coherence", column), "1", (None, None))?;
         if let Some(k) = coherence.iter().position(|value| !(value.is_nan() || *value > 0.0 && *value <= 1.0)) {
             let problem = format!("value {} of `{name}` is {}, and no coherence", k + 1, coherence[k]);
             return Err(Error::file(&setting.file, None, problem, "give γ², above 0 and at most 1"));

@@ -3,10 +3,13 @@
 use super::DataSource;
 use super::experiments::{check_name, name_of};
 use super::gaps::{in_words, limit, listed};
-use super::recording::{Recording, window};
+use super::recording::{Recording, reversed, window};
+use crate::columns::{self, Sought};
 use crate::data::Record;
 use crate::{Error, Result};
 use costate::shown::shown;
+use costate::signature::{Quantity, Signature};
+use costate::time_axis::usual_step;
 use std::path::Path;
 
 /// Value of `split` in the place of a column: the record is cut at intervals without samples.
@@ -22,27 +25,37 @@ pub(super) struct Pieces {
 }
 
 /// Cuts the one record of a source as `split`, which is given, says; `stated`: the name of all of it.
-pub(super) fn pieces(source: &DataSource, split: &str, record: &Record, stated: Option<&str>) -> Result<Pieces> {
+pub(super) fn pieces(
+    signature: &Signature,
+    source: &DataSource,
+    split: &str,
+    record: &Record,
+    stated: Option<&str>,
+) -> Result<Pieces> {
     if split != AT_GAPS || record.names().iter().any(|name| name == split) {
         let pieces = numbered(record, split, &source.file, stated.unwrap_or(split))?;
         return Ok(Pieces { pieces, source: source.clone(), notes: Vec::new() });
     }
+    if let (Some(from), Some(until)) = (source.from, source.until)
+        && from >= until
+    {
+        return Err(reversed(from, until, "s"));
+    }
     let all = Recording::begin(source, std::slice::from_ref(record))?;
     let axis = &all.parts[0].axis; // a source has a file
-    let (rows, limit) = (window(axis, source.from, source.until), limit(source.max_gap, axis.usual_step()));
-    let times = &axis.times()[rows.clone()];
+    let has_value = rows_with_values(signature, source, record);
+    let rows: Vec<usize> = window(axis, source.from, source.until).filter(|row| has_value[*row]).collect();
+    let time = |row: usize| axis.times()[row];
+    let limit = limit(source.max_gap, usual_step(&rows.iter().map(|row| time(*row)).collect::<Vec<f64>>()));
     let name = stated.map_or_else(|| name_of(&source.file), str::to_string);
-    let (mut pieces, mut gaps, mut lost, mut first) = (Vec::new(), Vec::new(), Vec::new(), rows.start);
-    for piece in times.chunk_by(|a, b| b - a <= limit) {
-        let behind = first + piece.len();
-        if let Some(next) = times.get(behind - rows.start) {
-            gaps.push(in_words((piece[piece.len() - 1], *next)));
-        }
+    let (mut pieces, mut gaps, mut lost, mut last) = (Vec::new(), Vec::new(), Vec::new(), None);
+    for piece in rows.chunk_by(|a, b| time(*b) - time(*a) <= limit) {
+        gaps.extend(last.map(|last| in_words((time(last), time(piece[0])))));
         match piece {
-            [alone] => lost.push(format!("{} s", shown(*alone))),
-            _ => pieces.push(record.part(first..behind)),
+            [alone] => lost.push(format!("{} s", shown(time(*alone)))),
+            _ => pieces.push(record.part(piece[0]..piece[piece.len() - 1] + 1)),
         }
-        first = behind;
+        last = piece.last().copied();
     }
     if pieces.is_empty() {
         let problem = format!("no two samples are nearer to each other than {} s", shown(limit));
@@ -64,6 +77,33 @@ pub(super) fn pieces(source: &DataSource, split: &str, record: &Record, stated: 
         notes.push(format!("{file}: samples alone between two gaps are left out: {}", listed(&lost)));
     }
     Ok(Pieces { pieces, source: DataSource { from: None, until: None, ..source.clone() }, notes })
+}
+
+/// Whether rows of a record have a value of an input or of an output; where no column of these is known, each counts.
+fn rows_with_values(signature: &Signature, source: &DataSource, record: &Record) -> Vec<bool> {
+    let quantities = || signature.inputs.iter().chain(&signature.outputs);
+    let others: Vec<String> = quantities().map(|quantity| quantity.name.clone()).collect();
+    let unit = |name: &str| quantities().find(|own| own.name == name).map_or("", |own| own.unit.as_str());
+    let named = |all: &[Quantity]| all.iter().map(|own| (own.name.clone(), own.name.clone())).collect();
+    let of_inputs: Vec<(String, String)> = match &source.inputs {
+        Some(inputs) => inputs.iter().map(|own| (own.column.clone(), own.input.clone())).collect(),
+        None => named(&signature.inputs),
+    };
+    let of_outputs: Vec<(String, String)> = match &source.outputs {
+        Some(outputs) => outputs.iter().map(|own| (own.column.clone(), own.output.clone())).collect(),
+        None => named(&signature.outputs),
+    };
+    let found: Vec<&[f64]> = of_inputs
+        .iter()
+        .chain(&of_outputs)
+        .filter_map(|(column, quantity)| {
+            let sought = Sought { column, quantity, others: &others, ..Sought::named(quantity, unit(quantity)) };
+            // what is wrong with a column is said where it is read
+            let located = columns::locate(record, &source.file, &sought).ok()??;
+            record.column_with_gaps(located.name).ok()
+        })
+        .collect();
+    (0..record.len()).map(|row| found.is_empty() || found.iter().any(|values| !values[row].is_nan())).collect()
 }
 
 /// Rows with the same number in a column, one after another, each set with its name.

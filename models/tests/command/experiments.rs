@@ -93,8 +93,10 @@ fn records_are_fitted_together_and_validated() {
     // one model run takes the values, too
     place.good("simulate pendulum --from found/result.json --end 0.1 --out once");
     // several files by the command line are experiments as well
-    let both = place.run("identify problem.toml --data small/outputs.csv --data large/outputs.csv --json");
-    assert!(both.code == 2 && both.err.contains("there are two of this name"), "{}", both.err);
+    let both = place.json("identify problem.toml --data small/outputs.csv --data large/outputs.csv --json", 0);
+    assert!((value(&both, "angle0@large_outputs") - 1.3).abs() < 1e-7, "{both}");
+    place
+        .refused("identify problem.toml --data small/outputs.csv --data ./small/outputs.csv", &["named twice", "once"]);
     place.write("a.csv", place.read("small/outputs.csv")).write("b.csv", place.read("large/outputs.csv"));
     let both = place.json("identify problem.toml --data a.csv --data b.csv --json", 0);
     assert!((value(&both, "angle0@b") - 1.3).abs() < 1e-7);

@@ -112,6 +112,61 @@ fn inputs_are_not_made_up_over_gaps() {
     }
 }
 
+// Protects whoever compares a column without any value: it is named, with the output and the file; and whoever lets a record end before it begins.
+#[test]
+fn columns_without_values_are_named() {
+    let place = Place::new();
+    let truth = Truth::new(&place);
+    let whole = truth.record(|t| t < 2.0);
+    let row = |line: &str| format!("{},\n", line.rsplit_once(',').unwrap().0);
+    place.write(
+        "record.csv",
+        whole
+            .lines()
+            .map(|line| if line.starts_with('t') { format!("{line}\n") } else { row(line) })
+            .collect::<String>(),
+    );
+    for command in ["identify oscillator --data record.csv", "check oscillator --data record.csv"] {
+        let parts = [
+            "record.csv: column `v`, which output `v` is compared with, has no value at its 200 samples",
+            "leave it out",
+        ];
+        place.refused(command, &parts);
+    }
+    place.write("record.csv", whole);
+    for split in ["", "split = \"at-gaps\"\n"] {
+        place.write("problem.toml", problem(&format!("from = 1.5\nuntil = 0.5\n{split}"), OWN_STARTS));
+        place.refused(
+            "identify problem.toml",
+            &["`until` = 0.5 s is not behind `from` = 1.5 s", "give an `until` that is larger"],
+        );
+    }
+}
+
+// Protects records whose gaps are rows of empty cells, whatever columns that nobody uses have there: they are cut like rows that are not there.
+#[test]
+fn rows_of_empty_cells_are_gaps() {
+    let place = Place::new();
+    let truth = Truth::new(&place);
+    let whole = truth.record(|_| true);
+    let row = |line: &str| {
+        let t: f64 = line.split(',').next().and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+        match (line.starts_with('t'), (6.005..10.995).contains(&t)) {
+            (true, _) => format!("{line},battery\n"),
+            (_, true) => format!("{t},,,,12.1\n"),
+            (_, false) => format!("{line},12.0\n"),
+        }
+    };
+    place.write("record.csv", whole.lines().map(row).collect::<String>());
+    for columns in ["", "inputs.F = { column = \"F\" }\n"] {
+        place.write("problem.toml", problem(&format!("split = \"at-gaps\"\n{columns}"), OWN_STARTS));
+        let run = place.good("identify problem.toml --substeps 4 --json");
+        let found = found(&run);
+        assert!((value(&found, "d") - 0.8).abs() < 1e-3 && (value(&found, "c") - 33.0).abs() < 1e-2, "{found}");
+        told(&run.err, &["record.csv is cut where it has no samples: from 6 s to 11 s (5 s)", "2 experiments"]);
+    }
+}
+
 // Protects the limit: five of the usual intervals are interpolated, one more is not; gaps before and behind the run do not matter, of several
 // all are reported, and a key allows what it says and no more.
 #[test]
@@ -429,7 +484,8 @@ fn paths_are_not_made_up_over_gaps() {
     place.refused(
         "control control.toml",
         &[
-            "path.csv: column `x`, which output `x` is to follow, has no sample from 0.19 s to 0.6 s (0.41 s), where 0.01 s is usual",
+            // the line that names the record
+            "control.toml, line 10: path.csv: column `x`, which output `x` is to follow, has no sample from 0.19 s to 0.6 s (0.41 s), where 0.01 s is usual",
             "max_gap = 0.41 in [[control.goal]]",
         ],
     );

@@ -109,7 +109,7 @@ fn windows_and_uneven_samples_work() {
         assert_eq!((&found["steps"], &found["step"]), (&steps.into(), &serde_json::Value::Null), "{window}");
     }
     place.write("problem.toml", problem("from = 2.0\nuntil = 1.0"));
-    let parts = ["line 4", "`until` = 1 s is not behind `from` = 2 s", "begin before it ends"];
+    let parts = ["line 4", "`until` = 1 s is not behind `from` = 2 s", "an `until` that is larger than `from`"];
     place.refused("identify problem.toml --json", &parts);
     place.write("problem.toml", problem("from = 4.0\nuntil = 9.0"));
     let parts =
