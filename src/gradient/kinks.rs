@@ -7,7 +7,7 @@
 use crate::random::SplitMix64;
 use crate::shown::rounded;
 use crate::signature::{Quantity, Signature};
-use crate::system::{By, Equations, Evaluator, OutputPoint, Part, Point, StateVector, System, Weights};
+use crate::system::{By, Equations, Evaluator, OutputPoint, Point, StatePart, StateVector, System, Weights};
 
 /// Distances from the point, beside the size of what is moved.
 const DISTANCES: [f64; 2] = [1e-8, 1e-10];
@@ -98,7 +98,8 @@ pub fn kinks(system: &dyn System, x: &Point<'_>, u: &[f64]) -> Vec<Kink> {
 }
 
 /// By what slopes are compared.
-const PARTS: [Part; 5] = [Part::Position, Part::Velocity, Part::Acceleration, Part::Multiplier, Part::Input];
+const PARTS: [StatePart; 5] =
+    [StatePart::Position, StatePart::Velocity, StatePart::Acceleration, StatePart::Multiplier, StatePart::Input];
 
 /// Values of all rows, and their slopes, on one side.
 struct Side {
@@ -147,7 +148,7 @@ impl Looked<'_> {
         self.signature.unknown_count() + self.signature.constraints.len()
     }
 
-    fn kink(&self, row: usize, by: Option<(Part, usize)>, sides: [f64; 2]) -> Kink {
+    fn kink(&self, row: usize, by: Option<(StatePart, usize)>, sides: [f64; 2]) -> Kink {
         // D has forces and rates with a minus
         let [a, b] = if row < self.signature.unknown_count() { sides.map(|side| -side) } else { sides };
         Kink {
@@ -155,7 +156,7 @@ impl Looked<'_> {
             by: by.map(|(part, j)| self.variable(part, j)),
             sides: [a.min(b), a.max(b)],
             output: row.checked_sub(self.equations()),
-            input: by.filter(|(part, _)| *part == Part::Input).map(|(_, j)| j),
+            input: by.filter(|(part, _)| *part == StatePart::Input).map(|(_, j)| j),
         }
     }
 
@@ -169,12 +170,12 @@ impl Looked<'_> {
         }
     }
 
-    fn variable(&self, part: Part, j: usize) -> String {
+    fn variable(&self, part: StatePart, j: usize) -> String {
         match part {
-            Part::Position => self.signature.part_name("position", j),
-            Part::Velocity => self.signature.part_name("velocity", j),
-            Part::Multiplier => format!("the multiplier of `{}`", self.signature.constraints[j].name),
-            Part::Input => format!("the input `{}`", self.signature.inputs[j].name),
+            StatePart::Position => self.signature.part_name("position", j),
+            StatePart::Velocity => self.signature.part_name("velocity", j),
+            StatePart::Multiplier => format!("the multiplier of `{}`", self.signature.constraints[j].name),
+            StatePart::Input => format!("the input `{}`", self.signature.inputs[j].name),
             _ => self.signature.part_name("acceleration", j),
         }
     }

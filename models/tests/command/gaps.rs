@@ -163,7 +163,10 @@ fn rows_of_empty_cells_are_gaps() {
         let run = place.good("identify problem.toml --substeps 4 --json");
         let found = found(&run);
         assert!((value(&found, "d") - 0.8).abs() < 1e-3 && (value(&found, "c") - 33.0).abs() < 1e-2, "{found}");
-        told(&run.err, &["record.csv is cut where it has no samples: from 6 s to 11 s (5 s)", "2 experiments"]);
+        assert_contains(
+            &run.err,
+            &["record.csv is cut where it has no samples: from 6 s to 11 s (5 s)", "2 experiments"],
+        );
     }
 }
 
