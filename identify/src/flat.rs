@@ -84,14 +84,14 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     found.shortcoming = Some(reasons.join("; "));
 }
 
-/// Why no fit to these records says anything, if that is so.
+/// Reason why no fit to these records says anything, if that is so.
 fn unusable(problem: &Problem, outputs: &[OutputFit]) -> Option<String> {
     let is_of_sentinels = |output: &&OutputFit| output.is_of_sentinels();
     let told: Vec<String> = outputs.iter().filter(is_of_sentinels).filter_map(OutputFit::told_of_sentinels).collect();
     if told.is_empty() { nothing_varies(problem, outputs) } else { Some(told.join("; ")) }
 }
 
-/// That nothing of what is compared varies, if that is so, with what to do.
+/// Sentence that nothing of what is compared varies, if that is so, with what to do.
 pub fn nothing_varies(problem: &Problem, outputs: &[OutputFit]) -> Option<String> {
     // rests under different loads tell something, and so do a sample alone, modes and responses
     let varies = |output: &OutputFit| {

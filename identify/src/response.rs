@@ -220,7 +220,7 @@ impl Problem {
         self.responses.iter().map(of).collect()
     }
 
-    /// Where the linearisation that measured modes and frequency responses rest on has two sides, in a sentence.
+    /// Places where the linearisation that measured modes and frequency responses rest on has two sides, in a sentence.
     ///
     /// # Errors
     /// Without an equilibrium.
@@ -306,7 +306,7 @@ impl ResponseResult {
         1.0 - self.missed() / self.baseline()
     }
 
-    /// That the model is farther from it than no motion is, if that is so, as at a start.
+    /// Sentence that the model is farther from it than no motion is, if that is so, as at a start.
     pub fn doubt(&self) -> Option<String> {
         (self.rms() > FAR && self.missed() > self.baseline()).then(|| {
             format!(
@@ -322,7 +322,7 @@ impl ResponseResult {
         self.residuals.iter().map(|r| r * r).sum()
     }
 
-    /// What no motion would miss.
+    /// Squares that no motion would miss.
     fn baseline(&self) -> f64 {
         let lines = &self.measured.lines;
         let weighted = |line: &MeasuredLine| line.value.norm() / line.deviation;

@@ -69,12 +69,12 @@ pub fn kinks(system: &dyn System, x: &Point<'_>, u: &[f64]) -> Vec<Kink> {
     let [far, near] = DISTANCES.map(|distance| [1.0, -1.0].map(|side| at.look(&mut *evaluator, side * distance)));
     let bounds = at.bounds(&mut *evaluator);
     let mut found = Vec::new();
-    for row in 0..at.rows() {
+    for (row, bound) in bounds.iter().enumerate() {
         let values = |pair: &[Side; 2]| [pair[0].values[row], pair[1].values[row]];
         let difference = |pair: [f64; 2]| (pair[0] - pair[1]).abs();
         let [a, b] = values(&near);
         // false for NaN
-        if difference([a, b]) > bounds[row] && difference([a, b]) > LEFT * difference(values(&far)) {
+        if difference([a, b]) > *bound && difference([a, b]) > LEFT * difference(values(&far)) {
             found.push(at.kink(row, None, [a, b]));
             continue;
         }
@@ -221,7 +221,7 @@ impl Looked<'_> {
         Side { values, slopes }
     }
 
-    /// What values of rows may differ by without a jump.
+    /// Differences of values of rows without a jump.
     fn bounds(&self, system: &mut dyn Evaluator) -> Vec<f64> {
         let (n, m) = (self.x.q.len(), self.x.lambda.len());
         let mut bounds = vec![0.0; self.rows()];

@@ -66,7 +66,7 @@ impl<'c> Sought<'c> {
         Sought { column: name, quantity: name, unit, ..Sought::default() }
     }
 
-    /// Whether a problem file may state a factor beside its unit.
+    /// True if a problem file may state a factor beside its unit.
     fn takes_scale(&self) -> bool {
         self.calibration.is_some() && self.unit_key.is_none()
     }

@@ -58,7 +58,7 @@ impl Reading {
 }
 
 impl ResponseResult {
-    /// Which other reading of the record would be explained much better, by a fit of its own, in words; none where there is none.
+    /// Sentence on which other reading of the record would be explained much better, by a fit of its own, in words; none where there is none.
     pub(crate) fn would_fit_otherwise(&self, problem: &Problem, u: &[f64]) -> Option<String> {
         let now = self.r_squared();
         // false for NaN

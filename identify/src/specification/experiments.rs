@@ -34,7 +34,7 @@ pub struct ExperimentSetting {
 }
 
 impl ExperimentSetting {
-    /// What it is called, or what its parts begin with, where the names of others do not matter.
+    /// Name that it has, or what its parts begin with, where the names of others do not matter.
     pub(super) fn usual_name(&self) -> String {
         match (&self.name, &self.data.split) {
             (Some(name), _) => name.clone(),

@@ -265,7 +265,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// That what is meant ends before it begins.
+/// Error: what is meant ends before it begins.
 pub(super) fn reversed(from: f64, until: f64, unit: &str) -> Error {
     let problem = format!("`until` = {until} {unit} is not behind `from` = {from} {unit}");
     Error::invalid("what is meant of the record", problem, "give an `until` that is larger than `from`")

@@ -79,7 +79,7 @@ pub(super) fn pieces(
     Ok(Pieces { pieces, source: DataSource { from: None, until: None, ..source.clone() }, notes })
 }
 
-/// Whether rows of a record have a value of an input or of an output; where no column of these is known, each counts.
+/// True if rows of a record have a value of an input or of an output; where no column of these is known, each counts.
 fn rows_with_values(signature: &Signature, source: &DataSource, record: &Record) -> Vec<bool> {
     let quantities = || signature.inputs.iter().chain(&signature.outputs);
     let others: Vec<String> = quantities().map(|quantity| quantity.name.clone()).collect();

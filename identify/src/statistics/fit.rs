@@ -122,12 +122,12 @@ impl OutputFit {
         })
     }
 
-    /// Whether values that stand for missing ones outweigh all others.
+    /// True if values that stand for missing ones outweigh all others.
     pub(crate) fn is_of_sentinels(&self) -> bool {
         self.sentinels.iter().map(|own| own.share).sum::<f64>() > 0.5
     }
 
-    /// What the record repeats far outside all others, with what to do, in a sentence.
+    /// Values that the record repeats far outside all others, with what to do, in a sentence.
     pub fn told_of_sentinels(&self) -> Option<String> {
         let told: Vec<String> = self.sentinels.iter().map(|own| own.in_words(&self.name, &self.unit)).collect();
         (!told.is_empty()).then(|| {

@@ -50,7 +50,7 @@ pub(super) struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// What the record repeats far outside all others, and the model goes nowhere near.
+    /// Values that the record repeats far outside all others, and the model goes nowhere near.
     pub fn sentinels(&self) -> Vec<Sentinel> {
         let largest = self.scaled.iter().fold(0.0f64, |largest, r| largest.max(r.abs()));
         // squares of the largest might overflow
@@ -73,7 +73,7 @@ impl Compared<'_> {
     }
 }
 
-/// What an input's column repeats far outside all others, of the numbers that loggers write where they have none; pulses of other sizes are what
+/// Warning of values that an input's column repeats far outside all others, of the numbers that loggers write where they have none; pulses of other sizes are what
 /// inputs are made of.
 pub(crate) fn told_of_input(column: &str, unit: &str, values: &[f64], times: &[f64]) -> Option<String> {
     let of = |(value, _): (f64, f64)| {
@@ -153,7 +153,8 @@ mod tests {
                 values[i] = sentinels[k % sentinels.len()];
             }
             let (mut own, mut sentinels) = (found(&values), sentinels.to_vec());
-            [&mut own, &mut sentinels].map(|list| list.sort_by(f64::total_cmp));
+            own.sort_by(f64::total_cmp);
+            sentinels.sort_by(f64::total_cmp);
             assert_eq!(own, sentinels);
             // a single spike between them hides none
             values[77] = 20.0;

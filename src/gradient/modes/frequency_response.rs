@@ -167,7 +167,7 @@ impl<'a> SmallMotions<'a> {
             .collect()
     }
 
-    /// Where the linearisation has two sides, of which one is taken: of what matters to these channels.
+    /// Places where the linearisation has two sides, of which one is taken: of what matters to these channels.
     pub fn kinks(&self, channels: &[Channel]) -> Vec<Kink> {
         let is_seen = |kink: &Kink| {
             kink.output.is_none_or(|output| channels.iter().any(|channel| channel.output == output))

@@ -223,7 +223,7 @@ impl Modes {
         Ok(Modes { time, q, multipliers, modes, u: u.to_vec() })
     }
 
-    /// Where the linearisation that they are of has two sides, of which one was taken. `simulation` is the one that they are of.
+    /// Places where the linearisation that they are of has two sides, of which one was taken. `simulation` is the one that they are of.
     pub fn kinks(&self, simulation: &Simulation) -> Vec<Kink> {
         let Modes { time, q, multipliers, .. } = self;
         let equilibrium = Equilibrium { time: *time, q: q.clone(), multipliers: multipliers.clone() };
