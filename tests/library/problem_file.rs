@@ -36,7 +36,7 @@ fn all_keys_are_documented() {
 fn documented_keys_are_read_and_have_their_defaults() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // settings of schemes and quantities of modes are read by their own names for them
-    let mut files = ["identify/src/problem_file.rs", "src/integrate/scheme/mod.rs", "identify/src/modal.rs"]
+    let mut files = ["identify/src/problem_file.rs", "src/integrate/scheme/table.rs", "identify/src/modal.rs"]
         .map(|file| root.join(file))
         .to_vec();
     let others = std::fs::read_dir(root.join("identify/src/problem_file")).unwrap();

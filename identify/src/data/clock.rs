@@ -1,6 +1,6 @@
 //! Column of times in a record, and its unit: one reader for all commands.
 
-use crate::columns::{self, Calibration, Sought};
+use crate::columns::{self, Calibration, Keys, Sought};
 use crate::data::Record;
 use crate::header;
 use crate::unit::{Conversion, conversion};
@@ -102,7 +102,7 @@ fn read<'r>(
     name: &str,
     calibration: Option<&Calibration>,
 ) -> Result<Option<Clock<'r>>> {
-    let sought = Sought { calibration, quantity: "time", unit_key: Some("time_unit"), ..Sought::named(name, "s") };
+    let sought = Sought { calibration, quantity: "time", keys: Keys::Unit("time_unit"), ..Sought::named(name, "s") };
     let Some(found) = columns::locate(record, file, &sought)? else { return Ok(None) };
     let axis = record.times_by(found.name, &|number| found.law.of(number))?;
     Ok(Some(Clock { name: found.name, axis, note: found.note }))

@@ -56,8 +56,31 @@ pub struct Sought<'c> {
     pub others: &'c [String],
     /// True if the column may be of any dimension: a gain that is fitted leads to the quantity's.
     pub has_gain: bool,
-    /// The key of a problem file that says the column's unit, where it is not `unit`.
-    pub unit_key: Option<&'c str>,
+    /// What a problem file may say of the column's numbers.
+    pub keys: Keys<'c>,
+}
+
+/// Keys by which a problem file calibrates a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Keys<'c> {
+    /// `unit`, or `scale` and `offset`.
+    #[default]
+    UnitOrScale,
+    /// A key that says the unit, and nothing else.
+    Unit(&'c str),
+    /// Nothing: the header alone says the unit.
+    None,
+}
+
+impl<'c> Keys<'c> {
+    /// The key that says the unit.
+    fn unit(self) -> Option<&'c str> {
+        match self {
+            Keys::UnitOrScale => Some("unit"),
+            Keys::Unit(key) => Some(key),
+            Keys::None => None,
+        }
+    }
 }
 
 impl<'c> Sought<'c> {
@@ -68,7 +91,7 @@ impl<'c> Sought<'c> {
 
     /// True if a problem file may state a factor beside its unit.
     fn takes_scale(&self) -> bool {
-        self.calibration.is_some() && self.unit_key.is_none()
+        self.keys == Keys::UnitOrScale
     }
 }
 
@@ -187,8 +210,10 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &So
         let is_guess = |way: &&Named<'_>| stated.is_none() && way.form == Form::Word && !law.is_plain();
         notes.extend(way.as_ref().filter(is_guess).map(|way| {
             let end = Some(&header[way.name.len()..]).filter(|end| !end.is_empty()).unwrap_or(&way.unit);
-            let key = sought.unit_key.unwrap_or("unit");
-            format!("if `{end}` is part of the name, say so in a problem file: {key} = \"{asked}\"")
+            match sought.keys.unit() {
+                Some(key) => format!("if `{end}` is part of the name, say so in a problem file: {key} = \"{asked}\""),
+                None => format!("if `{end}` is part of the name, rename the column"),
+            }
         }));
     }
     if law.offset != 0.0 {
@@ -203,13 +228,13 @@ fn refused(header: &str, (unit, why): (&str, &str), file: &Path, sought: &Sought
         true => "what it is taken for".to_string(),
         false => format!("`{}`", sought.quantity),
     };
-    let (asked, key) = (sought.unit, sought.unit_key.unwrap_or("unit"));
+    let asked = sought.unit;
     let problem = format!("column `{header}` is in `{unit}`, where {subject} is in `{asked}`: {why}");
     let is_stated = sought.calibration.is_some_and(|own| own.unit.is_some());
-    let remedy = match (is_stated, sought.calibration.is_some() || sought.unit_key.is_some()) {
-        (true, _) => format!("correct `{key}`, or convert its values"),
-        (false, false) => "convert its values; if this is not its unit, correct the header".to_string(),
-        (false, true) => {
+    let remedy = match sought.keys.unit() {
+        Some(key) if is_stated => format!("correct `{key}`, or convert its values"),
+        None => "convert its values; if this is not its unit, correct the header".to_string(),
+        Some(key) => {
             let scale = if sought.takes_scale() { ", or its `scale` and `offset`" } else { "" };
             format!(
                 "convert its values; if this is not its unit, correct the header, or say the right one in a problem file, {key} = \"{asked}\"{scale}"

@@ -4,7 +4,7 @@ use super::measured::Measured;
 use super::record::{Start, start_value};
 use super::recording::Recording;
 use super::{DataSource, OutputColumn, ParameterSetting, Specification, split};
-use crate::columns::Sought;
+use crate::columns::{Keys, Sought};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::unit::{Conversion, conversion};
@@ -249,8 +249,9 @@ impl Specification {
                     && k.is_ok_and(|k| conversion(&signature.outputs[k].unit, unit) == Conversion::Same)
             };
             let output = stated.data.outputs.iter().flatten().find(is_it);
-            let sought =
-                Sought { column, calibration: output.map(|output| &output.calibration), ..Sought::named(name, unit) };
+            let keys = output.map_or(Keys::None, |_| Keys::UnitOrScale);
+            let calibration = output.map(|output| &output.calibration);
+            let sought = Sought { column, calibration, keys, ..Sought::named(name, unit) };
             let found = start_value(recording, &sought);
             let Start { value, converted, late } = found.map_err(|error| error.under(&["parameters", name]))?;
             let late = late.map(|late| format!("`{name}` of experiment `{experiment}` starts from {late}"));

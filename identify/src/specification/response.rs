@@ -2,7 +2,7 @@
 
 use super::recording::reversed;
 use super::{Calibration, Specification};
-use crate::columns::{self, Column, Sought};
+use crate::columns::{self, Column, Keys, Sought};
 use crate::data::Record;
 use crate::header;
 use crate::problem::Problem;
@@ -211,7 +211,7 @@ impl Reading<'_> {
             quantity,
             unit,
             calibration: key.map(|_| &calibration),
-            unit_key: key,
+            keys: key.map_or(Keys::None, Keys::Unit),
             ..Sought::default()
         };
         let file = &self.setting.file;
