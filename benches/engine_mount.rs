@@ -5,8 +5,9 @@
 
 mod hand_written;
 
-use costate::{Method, Result};
+use costate::Method;
 use costate_benches::{Contestant, measuring, medians};
+use costate_identify::Result;
 use costate_identify::problem::Problem;
 use costate_models::engine_mount::{START, sweep};
 use criterion::Criterion;

@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p costate-benches --bench sizes`; with `-- none` behind it only the table.
 
-use costate::{Method, Result};
+use costate::Method;
 use costate_benches::{Contestant, measuring, medians};
+use costate_identify::Result;
 
 /// Name, and the number of steps.
 const MODELS: [(&str, usize); 4] =

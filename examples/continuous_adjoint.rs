@@ -5,7 +5,8 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Method, Number, Plain, Result, Signal, Simulation, State, TimeGrid, scheme};
+use costate::{Gradient, Method, Number, Plain, Signal, Simulation, State, TimeGrid, scheme};
+use costate_identify::Result;
 use costate_identify::table::table;
 use costate_models::{OverheadCrane, overhead_crane};
 use costate_report::plot::{Axis, Color, Figure, Marker, Panel, Series};
@@ -49,7 +50,7 @@ fn main() -> Result<()> {
         };
         let [mut discrete, mut tangent, mut continuous] = [(); 3].map(|()| vec![0.0; u.len()]);
         engine.cost_and_gradient(&u, Method::Tangent, &mut tangent)?;
-        let mut fastest = |work: &mut dyn FnMut(&mut Gradient<'_>) -> Result<()>| -> Result<f64> {
+        let mut fastest = |work: &mut dyn FnMut(&mut Gradient<'_>) -> costate::Result<()>| -> Result<f64> {
             let mut best = f64::INFINITY;
             for _ in 0..15 {
                 let began = Instant::now();

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// What swings determine, H22 being I2 + m2 a2².
 const RATIOS: [&str; 6] = ["H11/H22", "H12/H22", "G1/H22 [1/s^2]", "G2/H22 [1/s^2]", "k1/H22 [1/s]", "k2/H22 [1/s]"];
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let file = std::env::args().nth(1).map(PathBuf::from).unwrap_or_else(|| {
         let data = std::env::var_os("COSTATE_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
         data.join("double_pendulum/train.csv")
@@ -87,7 +87,7 @@ fn main() -> costate::Result<()> {
 }
 
 /// Root mean squares of the errors of the first angle, of the second, and the largest one of a swing's angle, rad.
-fn errors(problem: &Problem, found: &Identification) -> costate::Result<[f64; 3]> {
+fn errors(problem: &Problem, found: &Identification) -> costate_identify::Result<[f64; 3]> {
     let errors = problem_errors(problem, &found.values())?;
     let mean = |first: usize| {
         let squares = errors.iter().skip(first).step_by(2).map(|error| error.rmse * error.rmse);
@@ -97,7 +97,7 @@ fn errors(problem: &Problem, found: &Identification) -> costate::Result<[f64; 3]
 }
 
 /// What was found of the physical parameters and their ratios, and what would be determined with all ten of them free.
-fn account(problem: &mut Problem, found: &Identification) -> costate::Result<()> {
+fn account(problem: &mut Problem, found: &Identification) -> costate_identify::Result<()> {
     let statistics = Statistics::of(problem, found, Noise::Estimated)?;
     let listed = |k: usize| {
         let estimate = &found.parameters[k];

@@ -10,7 +10,7 @@ use costate_identify::{Settings, identify};
 use costate_report::{Folder, parameter_table, result_json};
 use std::path::Path;
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let registry = costate_models::registry()?;
     let entry = registry.get("engine-mount")?;
     let problem = entry.problem(&entry.scenario)?;

@@ -43,7 +43,7 @@ struct Drive {
 }
 
 impl Drive {
-    fn new(name: &'static str, excitation: Excitation, substeps: usize) -> costate::Result<Self> {
+    fn new(name: &'static str, excitation: Excitation, substeps: usize) -> costate_identify::Result<Self> {
         let system = Arc::new(rigid_body(excitation)?);
         let u = system.signature().nominal();
         let grid = TimeGrid::uniform(0.0, DURATION, SAMPLING / substeps as f64)?;
@@ -51,7 +51,7 @@ impl Drive {
     }
 
     /// What is measured, and what it is to say.
-    fn sought(&self) -> costate::Result<Sought> {
+    fn sought(&self) -> costate_identify::Result<Sought> {
         let (signature, grid) = (self.simulation.signature(), self.simulation.grid());
         let substeps = (SAMPLING / grid.uniform_step().unwrap_or(SAMPLING)).round() as usize;
         let times: Vec<f64> = grid.times().iter().step_by(substeps).copied().collect();
@@ -59,12 +59,12 @@ impl Drive {
             let output = signature.output_index(name)?;
             Ok(Reference { output, values: vec![0.0; times.len()], deviation: NOISE })
         };
-        let references = VELOCITY.into_iter().map(reference).collect::<costate::Result<Vec<_>>>()?;
+        let references = VELOCITY.into_iter().map(reference).collect::<costate_identify::Result<Vec<_>>>()?;
         let measured = LeastSquares::new(&times, references, substeps, Quadrature::Unit)?;
         Sought::new(signature, measured, &ENTRIES)
     }
 
-    fn errors(&self) -> costate::Result<Vec<f64>> {
+    fn errors(&self) -> costate_identify::Result<Vec<f64>> {
         Ok(self.sought()?.assess(&self.simulation, &self.u)?.standard_errors)
     }
 
@@ -98,7 +98,7 @@ fn peak(coefficients: &[&[f64]]) -> f64 {
 
 /// Finds a drive with no larger acceleration than in the paper, and no larger way than `stroke` to each side, for which the mean standard error
 /// beside those of the paper's drive is the least; from random coefficients.
-fn found(name: &'static str, optimality: Optimality, beside: &[f64], stroke: f64) -> costate::Result<Drive> {
+fn found(name: &'static str, optimality: Optimality, beside: &[f64], stroke: f64) -> costate_identify::Result<Drive> {
     let mut drive = Drive::new(name, Excitation::Free(INTERVALS), 1)?;
     let limit = Goal::new("acceleration.squared", Aim::Within { lower: f64::NEG_INFINITY, upper: PEAK * PEAK });
     let goals = Goals::new(drive.simulation.signature(), vec![limit.exactly()], Quadrature::Trapezoid)?;
@@ -140,8 +140,8 @@ fn found(name: &'static str, optimality: Optimality, beside: &[f64], stroke: f64
 }
 
 /// What identifications from noisy records of a drive find, a list of entries each.
-fn repeated(drive: &Drive) -> costate::Result<Vec<Vec<f64>>> {
-    let once = |seed: usize| -> costate::Result<Vec<f64>> {
+fn repeated(drive: &Drive) -> costate_identify::Result<Vec<Vec<f64>>> {
+    let once = |seed: usize| -> costate_identify::Result<Vec<f64>> {
         let (name, u) = (drive.name, &drive.u);
         let problem = Problem::synthetic(name, drive.simulation.clone(), u, u, &VELOCITY, Quadrature::Unit)?;
         let level = NoiseLevel::Absolute(VELOCITY.map(|name| (name.to_string(), NOISE)).to_vec());
@@ -150,7 +150,8 @@ fn repeated(drive: &Drive) -> costate::Result<Vec<Vec<f64>>> {
         Ok(identify(&problem, &settings, &mut |_| Flow::Continue)?.values()[..ENTRIES.len()].to_vec())
     };
     let threads = costate::parallel::threads()?;
-    let of_thread = |first: usize| (first..REPEATS).step_by(threads).map(once).collect::<costate::Result<Vec<_>>>();
+    let of_thread =
+        |first: usize| (first..REPEATS).step_by(threads).map(once).collect::<costate_identify::Result<Vec<_>>>();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|first| scope.spawn(move || of_thread(first))).collect();
         let mut all = Vec::new();
@@ -187,7 +188,7 @@ fn figure(drive: &Drive) -> Figure {
     Figure::column().panel(ways).panel(growth)
 }
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let paper = Drive::new("one axis after another", Excitation::OneAxisAfterAnother, 1)?;
     let all = Drive::new("all axes at once", Excitation::AllAxesGently, 1)?;
     let errors = paper.errors()?;

@@ -4,7 +4,8 @@
 //! `cargo run --release --example five_bar` writes `plots/five_bar.svg`.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Method, Plain, Result, Simulation, System, TimeGrid, scheme};
+use costate::{Gradient, Method, Plain, Simulation, System, TimeGrid, scheme};
+use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
 use costate_identify::table::table;
@@ -16,13 +17,13 @@ use std::sync::Arc;
 
 const STEP: f64 = 2.5e-3;
 
-fn simulation(name: &str, end: f64) -> Result<Simulation> {
+fn simulation(name: &str, end: f64) -> costate::Result<Simulation> {
     let grid = TimeGrid::uniform(0.0, end, STEP)?;
     Simulation::new(Arc::new(Plain::new(FiveBar)?), scheme::by_name(name, &[])?, grid, vec![])
 }
 
 /// Squares of the distance of point 2 from where it is to be.
-fn cost(simulation: &Simulation) -> Result<LeastSquares> {
+fn cost(simulation: &Simulation) -> costate::Result<LeastSquares> {
     let times = simulation.grid().times();
     let reference = |k: usize| {
         let values = times.iter().map(|t| wanted(*t)[k]).collect();

@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release --example hanging_load`
 
-use costate::{Hht, Result, Simulation, TimeGrid};
+use costate::{Hht, Simulation, TimeGrid};
+use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective};
 use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_identify::table::table;

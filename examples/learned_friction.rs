@@ -9,7 +9,8 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::shown::number;
 use costate::signal::Interpolation;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Result, Signal, Signature, Simulation, State, TimeGrid};
+use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate_identify::Result;
 use costate_identify::data::Record as Columns;
 use costate_identify::optimise::{Flow, Options};
 use costate_identify::prior::Distribution;

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release --example order` writes `plots/order.svg`.
 
-use costate::{Result, Trajectory};
+use costate::Trajectory;
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_report::plot;
 
@@ -19,7 +20,7 @@ fn main() -> Result<()> {
         scenario.integrator = Integrator { scheme: scheme.into(), ..Integrator::hht(ALPHA) };
         scenario.end = END;
         scenario.step = END / steps as f64;
-        entry.simulation(&scenario)?.run(&entry.system.signature().nominal())
+        Ok(entry.simulation(&scenario)?.run(&entry.system.signature().nominal())?)
     };
     let reference = run("hht", COARSEST * 1024)?;
     // largest error over the times of the coarsest run

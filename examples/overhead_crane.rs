@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release --example overhead_crane` writes `plots/overhead_crane.svg`, and the motion as `plots/overhead_crane.gif`.
 
-use costate::{Plain, Result, Simulation, TimeGrid, scheme};
+use costate::{Plain, Simulation, TimeGrid, scheme};
+use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective};
 use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_identify::table::table;

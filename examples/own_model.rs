@@ -34,7 +34,7 @@ impl Model for Duffing {
 }
 // [model]
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let force = Signal::function(|t| 5.0 * (4.0 * t).sin() + 3.0 * (7.3 * t).cos());
     let grid = TimeGrid::uniform(0.0, 5.0, 5e-3)?;
     let simulation = Simulation::new(Arc::new(Plain::new(Duffing)?), Hht::new(-0.05)?, grid, vec![force])?;

@@ -4,7 +4,8 @@
 //! (and PNG), and `slider_crank.gif`.
 
 use costate::value::Value;
-use costate::{Hht, InitialState, Parameter, Result, Signal, Simulation, TimeGrid};
+use costate::{Hht, InitialState, Parameter, Signal, Simulation, TimeGrid};
+use costate_identify::Result;
 use costate_parts::assembly::Assembly;
 use costate_parts::law::Axes;
 use costate_parts::planar::{Body, Mechanism};
@@ -12,7 +13,7 @@ use costate_report::plot::mechanism::{Animation, Picture};
 use std::sync::Arc;
 
 /// A crank, turned by a motor, moves a slider against a spring with a damper; a sensor sits on the connecting rod.
-fn slider_crank() -> Result<Assembly> {
+fn slider_crank() -> costate::Result<Assembly> {
     let mut m = Mechanism::new("slider_crank");
     let length = m.parameter(Parameter::new("crank", "m", 0.12));
     let motor = m.input("motor", "N m");
@@ -33,7 +34,7 @@ fn slider_crank() -> Result<Assembly> {
 
 /// One of each symbol: two gears, a pendulum on a slot with a torsional spring, a welded plate, a ball on a floor, point
 /// masses on rods and springs, a force.
-fn symbols() -> Result<Assembly> {
+fn symbols() -> costate::Result<Assembly> {
     let mut m = Mechanism::new("symbols");
     let ground = m.ground();
     let wind = m.input("wind", "N");

@@ -4,7 +4,8 @@
 //! `symbols.svg` (and PNG), and `four_bar.gif`.
 
 use costate::vector::{Vector, euler_parameters_of};
-use costate::{Hht, InitialState, Number, Result, Signal, Simulation, TimeGrid};
+use costate::{Hht, InitialState, Number, Signal, Simulation, TimeGrid};
+use costate_identify::Result;
 use costate_parts::assembly::Assembly;
 use costate_parts::law::{Axes, FunctionOfTime, Linear};
 use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Member, Path};
@@ -24,7 +25,7 @@ fn rod(mass: f64, from: [f64; 3], to: [f64; 3]) -> Body {
 }
 
 /// A crank about y moves a rocker about x through a rod with a ball and a Cardan joint; a motor drives it against a spring.
-fn four_bar() -> Result<Assembly> {
+fn four_bar() -> costate::Result<Assembly> {
     let mut m = Mechanism::new("four_bar_in_space");
     let motor = m.input("motor", "N m");
     let [base, crank_pin] = [[0.0, 0.0, 0.0], [0.08, 0.0, 0.05]];
@@ -56,7 +57,7 @@ fn four_bar() -> Result<Assembly> {
 }
 
 /// A spinning top on its tip.
-fn top() -> Result<Assembly> {
+fn top() -> costate::Result<Assembly> {
     let mut m = Mechanism::new("top");
     m.gravity([0.0, 0.0, -9.81]);
     let tilt = euler_parameters_of(Vector([0.5, 0.0, 0.0]));
@@ -86,7 +87,7 @@ impl Path for Steady {
 }
 
 /// One of each symbol, in rows.
-fn symbols() -> Result<Assembly> {
+fn symbols() -> costate::Result<Assembly> {
     let mut m = Mechanism::new("symbols_in_space");
     let push = m.input("push", "N");
     let ground = m.ground();

@@ -23,12 +23,12 @@ const PAPER: [f64; 6] = [133.441, 162.073, 96.815, 22.198, -44.593, 3.011];
 /// Noise of the sensor, m/s.
 const NOISE: f64 = 1e-3;
 
-fn fit(problem: &Problem, method: Method) -> costate::Result<Identification> {
+fn fit(problem: &Problem, method: Method) -> costate_identify::Result<Identification> {
     identify(problem, &Settings { method: Some(method), ..Settings::default() }, &mut |_| Flow::Continue)
 }
 
 /// Statistics of the entries from noisy velocities of P, at the true ones.
-fn statistics(excitation: Excitation) -> costate::Result<Statistics> {
+fn statistics(excitation: Excitation) -> costate_identify::Result<Statistics> {
     let system = Arc::new(rigid_body::rigid_body(excitation)?);
     let u = system.signature().nominal();
     let integrator = Integrator::hht(-0.05);
@@ -40,7 +40,7 @@ fn statistics(excitation: Excitation) -> costate::Result<Statistics> {
     Statistics::at(&problem, &u, &[], Noise::Given)
 }
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let registry = costate_models::registry()?;
     let (by_entries, by_factors) = (registry.get("rigid_body")?, registry.get("rigid_body_factors")?);
     let entries = by_entries.problem(&by_entries.scenario)?;

@@ -13,7 +13,7 @@ use costate_identify::{Settings, identify};
 use costate_report::{parameter_table, rmse};
 use std::path::PathBuf;
 
-fn main() -> costate::Result<()> {
+fn main() -> costate_identify::Result<()> {
     let file = std::env::args().nth(1).map(PathBuf::from).unwrap_or_else(|| {
         let data = std::env::var_os("COSTATE_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
         data.join("silverbox/multisine.csv")

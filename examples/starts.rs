@@ -8,10 +8,11 @@
 //! when its cost is below the target; without one, below 1e-16 of the median start's cost, as costs have units, and what is a
 //! good fit to one model's acceleration may be round-off of another's force. `--lost` prints every search that did not arrive.
 
+use costate::Scale;
 use costate::random::SplitMix64;
-use costate::{Error, Result, Scale};
 use costate_identify::optimise::{Flow, Method, Options, Outcome};
 use costate_identify::problem::Problem;
+use costate_identify::{Error, Result};
 use costate_identify::{Identification, Settings, Status, identify};
 
 /// Without a target, a search has arrived below this part of the median start's cost.

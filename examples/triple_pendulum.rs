@@ -5,7 +5,8 @@
 //! (`plots/triple_pendulum_poses.svg`) and its animation (`plots/triple_pendulum.gif`).
 
 use costate::cost::{Aim, Goal};
-use costate::{Plain, Result, Signal, Simulation, TimeGrid, Trajectory, scheme};
+use costate::{Plain, Signal, Simulation, TimeGrid, Trajectory, scheme};
+use costate_identify::Result;
 use costate_identify::control::{Control, ControlScenario, UnknownSignal};
 use costate_identify::optimise::{Flow, Method, Options};
 use costate_models::{TriplePendulum, triple_pendulum};
@@ -15,7 +16,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 use std::sync::Arc;
 
-fn simulation(name: &str, step: f64, duration: f64, force: Signal) -> Result<Simulation> {
+fn simulation(name: &str, step: f64, duration: f64, force: Signal) -> costate::Result<Simulation> {
     let settings = if name == "hht" { vec![("alpha".to_string(), -0.05)] } else { Vec::new() };
     let grid = TimeGrid::steps(0.0, step, (duration / step).round() as usize)?;
     Simulation::new(Arc::new(Plain::new(TriplePendulum)?), scheme::by_name(name, &settings)?, grid, vec![force])

@@ -1,10 +1,9 @@
-//! The one error type. Every message names the quantity, where it is, and what to do next.
+//! The engine's error. Every message names the quantity, where it is, and what to do next.
 
 use crate::shown::{shown, size, tidy};
-use std::path::{Path, PathBuf};
 
 /// Shorthand for results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The ways in which something can fail, in sentences that name the quantity, the place and the remedy.
 ///
@@ -35,52 +34,6 @@ pub enum Error {
         what: String,
         /// The fault of the value, e.g. that it is negative.
         problem: String,
-        /// The remedy: what to do.
-        remedy: String,
-    },
-
-    /// A failure in one of several experiments.
-    #[error("experiment `{name}`: {cause}")]
-    Experiment {
-        /// The experiment's name.
-        name: String,
-        /// The error in that experiment.
-        cause: Box<Error>,
-    },
-
-    /// A fault of something that is said in a problem file.
-    #[error("{}{cause}", stands(.place))]
-    Stated {
-        /// The keys that lead to it, tables first; of lists, numbers from 1.
-        keys: Vec<String>,
-        /// The file and the line; `None` where no file says it.
-        place: Option<(PathBuf, u64)>,
-        /// The error in what is said there.
-        cause: Box<Error>,
-    },
-
-    /// A data or problem file whose content cannot be used.
-    #[error("{}{}: {problem}; {remedy}", .path.display(), line_number(.line))]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1, where known.
-        line: Option<u64>,
-        /// The fault of the content.
-        problem: String,
-        /// The remedy: what to do.
-        remedy: String,
-    },
-
-    /// The operating system refused a file or folder.
-    #[error("cannot {action} {}: {reason}; {remedy}", .path.display())]
-    Io {
-        /// `read`, `write`, `create` ...
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        reason: String,
         /// The remedy: what to do.
         remedy: String,
     },
@@ -156,26 +109,6 @@ pub enum Error {
         step: usize,
     },
 
-    /// A prior at a value where it has none, such as a log-normal one at zero.
-    #[error(
-        "the prior of `{name}` has no value at {value}; give `{name}` bounds around its prior, above 0 if that is log-normal"
-    )]
-    NoPrior {
-        /// The parameter.
-        name: String,
-        /// Value of the parameter.
-        value: f64,
-    },
-
-    /// A measured quantity of a mode that the model does not have.
-    #[error("{what}: {problem}; count as `costate modes` does, or leave it out")]
-    NoMode {
-        /// Measured quantity of a mode, in words.
-        what: String,
-        /// The fault: what the model has in the mode's place.
-        problem: String,
-    },
-
     /// A frequency response that the model does not have, or not at this frequency.
     #[error("{what}: {problem}; {remedy}")]
     NoResponse {
@@ -212,7 +145,7 @@ pub enum Error {
     /// The initial state does not satisfy the constraints.
     #[error(
         "the initial state violates the constraints: {violations}; correct the initial positions and velocities, or ask \
-         for a projection of the start (`InitialState::Projected`, `--initial-state projected`)"
+         for a projection of the start (`InitialState::Projected`)"
     )]
     InconsistentStart {
         /// Each violated row: name, level and residual.
@@ -222,8 +155,8 @@ pub enum Error {
     /// The initial state satisfies the constraints for these parameters only, and is differentiated by them.
     #[error(
         "the initial state does not follow its parameters: {parameters}; derivatives by them would be those of a mechanism torn apart: let \
-         the initial positions and velocities follow them, ask for a projection of the start (`InitialState::Projected`, \
-         `--initial-state projected`), or keep them fixed (`--fix NAME`, `free = false`, `Gradient::with_respect_to`)"
+         the initial positions and velocities follow them, ask for a projection of the start (`InitialState::Projected`), or keep them fixed \
+         (`Gradient::with_respect_to`)"
     )]
     StartDoesNotFollow {
         /// Each such parameter, with the constraint row that it violates most.
@@ -269,40 +202,12 @@ pub enum Error {
         /// Number of the step.
         step: usize,
     },
-
-    /// An error of another process, in its own words.
-    #[error("{sentence}")]
-    Elsewhere {
-        /// Sentence of the other process.
-        sentence: String,
-    },
-
-    /// An optimisation cannot start or go on.
-    #[error("{method}: {problem}; {remedy}")]
-    Optimiser {
-        /// The method's name.
-        method: String,
-        /// The fault: what happened.
-        problem: String,
-        /// The remedy: what to do.
-        remedy: String,
-    },
 }
 
 impl Error {
     /// A value that cannot be used: what, why, and the remedy.
     pub fn invalid(what: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Invalid { what: tidied(what), problem: tidied(problem), remedy: tidied(remedy) }
-    }
-
-    /// A file with unusable content; `line` counts from 1.
-    pub fn file(path: &Path, line: Option<u64>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Error::File { path: path.to_path_buf(), line, problem: tidied(problem), remedy: tidied(remedy) }
-    }
-
-    /// The operating system refused.
-    pub fn io(action: &'static str, path: &Path, reason: impl ToString, remedy: impl Into<String>) -> Self {
-        Error::Io { action, path: path.to_path_buf(), reason: reason.to_string(), remedy: remedy.into() }
     }
 
     /// An unknown name, with the nearest known one looked up (case-insensitively; `-` and `_` count as equal).
@@ -322,69 +227,14 @@ impl Error {
         Error::UnknownName { kind, name: name.to_string(), context, nearest, known }
     }
 
-    /// The error, with `place` as the context of an unknown name that has none yet.
-    pub fn within(self, place: impl Into<String>) -> Self {
-        match self {
-            Error::UnknownName { kind, name, context, nearest, known } if context.is_empty() => {
-                Error::UnknownName { kind, name, context: place.into(), nearest, known }
-            }
-            other => other,
-        }
-    }
-
-    /// The error, where it is about something in a file or in a part of one: names `place`.
-    pub fn located(self, place: &str) -> Self {
-        match self {
-            Error::Invalid { what, problem, remedy } => {
-                Error::Invalid { what: format!("{what} in {place}"), problem, remedy }
-            }
-            other => other.within(place),
-        }
-    }
-
-    /// The error as a fault of what these keys of a problem file say, or the table under them. Simulations that fail and other files,
-    /// whose lines are known, are no fault of a line.
-    pub fn under(self, keys: &[&str]) -> Self {
-        let outer = keys.iter().map(|key| key.to_string());
-        match self {
-            Error::Stated { keys: inner, place: None, cause } => {
-                Error::Stated { keys: outer.chain(inner).collect(), place: None, cause }
-            }
-            Error::Stated { .. } | Error::File { line: Some(_), .. } | Error::Interrupted { .. } => self,
-            failure if failure.is_simulation_failure() => failure,
-            cause => Error::Stated { keys: outer.collect(), place: None, cause: Box::new(cause) },
-        }
-    }
-
-    /// The error itself, without the experiment or the line where it occurred.
-    pub fn cause(&self) -> &Error {
-        match self {
-            Error::Experiment { cause, .. } | Error::Stated { cause, .. } => cause.cause(),
-            cause => cause,
-        }
-    }
-
-    /// The error as that of one of several experiments; an interruption is no fault of any and stays as it is.
-    pub fn in_experiment(self, name: &str) -> Self {
-        match self {
-            Error::Interrupted { .. } | Error::Experiment { .. } => self,
-            Error::Stated { keys, place, cause } => {
-                Error::Stated { keys, place, cause: Box::new(cause.in_experiment(name)) }
-            }
-            cause => Error::Experiment { name: name.to_string(), cause: Box::new(cause) },
-        }
-    }
-
     /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
     /// steps.
     pub fn is_simulation_failure(&self) -> bool {
         matches!(
-            self.cause(),
+            self,
             Error::NewtonFailed { .. }
                 | Error::StepTooSmall { .. }
                 | Error::NotFinite { .. }
-                | Error::NoPrior { .. }
-                | Error::NoMode { .. }
                 | Error::NoResponse { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }
@@ -422,14 +272,6 @@ fn had(available: &Option<f64>) -> String {
 
 fn in_context(context: &str) -> String {
     if context.is_empty() { String::new() } else { format!(" in {context}") }
-}
-
-fn stands(place: &Option<(PathBuf, u64)>) -> String {
-    place.as_ref().map(|(path, line)| format!("{}, line {line}: ", path.display())).unwrap_or_default()
-}
-
-fn line_number(line: &Option<u64>) -> String {
-    line.map(|l| format!(", line {l}")).unwrap_or_default()
 }
 
 fn suggestion(nearest: &Option<String>, known: &[String]) -> String {

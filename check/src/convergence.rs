@@ -32,6 +32,7 @@
 //! ```
 
 use super::extrapolation::Extrapolation;
+use crate::failure_in_short;
 use costate::simulate::{Simulation, Trajectory};
 use costate::{Error, Result};
 use std::time::Instant;
@@ -146,7 +147,7 @@ impl Convergence {
         let named = signature.unknowns().chain(&signature.outputs);
         let named = named.map(|quantity| (quantity.name.clone(), quantity.unit.clone(), None)).collect();
         let times = simulation.grid().times();
-        let found = Convergence::of_runs(halvings, simulation.grid().step(1), run, named, done)?;
+        let found = Convergence::of_runs(halvings, simulation.grid().step(1), (run, failure_in_short), named, done)?;
         let mut found = Convergence { times: times.len(), end: times[times.len() - 1], ..found };
         if found.series[..signature.unknown_count()].iter().all(|series| series.size == 0.0) {
             let problem = "all coordinates stay at zero, and errors have no size to be compared with";
@@ -161,23 +162,23 @@ impl Convergence {
     }
 
     /// Convergence of runs that the caller makes, with a first step of `step` s: `run` gives the values and the steps of the runs with steps
-    /// divided into so many parts, and `named` says what the values are. [`Convergence::times`] and [`Convergence::end`] are left to the caller.
+    /// divided into so many parts, `failed` the words for an error of theirs that smaller steps may mend (such as [`failure_in_short`]), and `named` says what the values are. [`Convergence::times`] and [`Convergence::end`] are left to the caller.
     ///
     /// # Errors
     /// As [`Convergence::of_simulation`].
-    pub fn of_runs(
+    pub fn of_runs<E: From<Error>>(
         halvings: usize,
         step: f64,
-        run: impl Fn(usize) -> Result<(Values, usize)>,
+        (run, failed): (impl Fn(usize) -> Result<(Values, usize), E>, impl Fn(&E) -> Option<String>),
         named: Vec<Named>,
         done: &mut dyn FnMut(usize),
-    ) -> Result<Self> {
+    ) -> Result<Self, E> {
         if !(1..=MOST_HALVINGS).contains(&halvings) {
             let problem = match halvings {
                 0 => "one step alone shows no error".to_string(),
                 _ => format!("{halvings} make {:.0e} steps of one", 2f64.powi(halvings.min(1000) as i32)),
             };
-            return Err(Error::invalid("the halvings of the step", problem, "halve it 2 to 6 times"));
+            return Err(Error::invalid("the halvings of the step", problem, "halve it 2 to 6 times").into());
         }
         let (mut levels, mut found): (Vec<Level>, Vec<Values>) = (Vec::new(), Vec::new());
         for k in 0..=halvings {
@@ -193,10 +194,10 @@ impl Convergence {
                     levels.push(Level { steps, ..level });
                 }
                 // steps that are too large; where smaller ones went through, something else is wrong
-                Err(error) if error.is_simulation_failure() && found.is_empty() && k + 1 < halvings => {
-                    levels.push(Level { failure: Some(super::in_short(&error)), ..level });
-                }
-                Err(error) => return Err(error),
+                Err(error) => match failed(&error).filter(|_| found.is_empty() && k + 1 < halvings) {
+                    Some(failure) => levels.push(Level { failure: Some(failure), ..level }),
+                    None => return Err(error),
+                },
             }
         }
         let most = levels.iter().map(|level| level.steps).max().unwrap_or(1);

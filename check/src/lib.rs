@@ -121,10 +121,14 @@ impl CheckOptions {
     }
 }
 
+/// The reason why a simulation failed, in a few words; `None` for errors that are no failure of a simulation.
+pub fn failure_in_short(error: &Error) -> Option<String> {
+    error.is_simulation_failure().then(|| in_short(error))
+}
+
 /// The reason why a run failed, in a few words.
 pub(crate) fn in_short(error: &Error) -> String {
     match error {
-        Error::Experiment { name, cause } => format!("experiment `{name}`: {}", in_short(cause)),
         Error::NewtonFailed { time, .. } => format!("Newton's iteration failed at t = {} s", shown(*time)),
         Error::NotFinite { quantity, value, time, .. } => format!("{quantity} is {value} at t = {} s", shown(*time)),
         Error::Singular { time, .. } => format!("singular at t = {} s", shown(*time)),

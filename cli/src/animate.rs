@@ -45,7 +45,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
     let began = Instant::now();
     let trajectory = simulation.run(u)?;
-    Estimate::of(simulation, u, Some(&trajectory), began.elapsed().as_secs_f64()).warn(run.finer);
+    Estimate::of(simulation, u, Some(&trajectory), began.elapsed().as_secs_f64()).warn(&run.finer);
     let waiting = console::waiting("frames", frames);
     let picture = Picture::of_motion(simulation, u, &trajectory)?.view(view)?;
     let picture = settings::exaggerate(picture, arguments.exaggerate.as_deref())?;

@@ -1,6 +1,7 @@
 //! `costate identify --bootstrap`, `--bands`, and `costate validate --bands`: how data that are drawn again, and new data, may differ.
 
 use super::console::{tell, waiting};
+use super::remedy;
 use super::result::Earlier;
 use super::settings;
 use costate::interrupt::Interrupt;
@@ -105,7 +106,7 @@ impl Further {
 
     /// Adds what was found to a result.
     pub fn extend_json(&self, result: &mut Value) {
-        let missing = |reason: &Error| json!({"missing_because": reason.to_string()});
+        let missing = |reason: &Error| json!({"missing_because": remedy::sentence(reason)});
         if let Some(found) = &self.bootstrap {
             result["bootstrap"] = found.as_ref().map_or_else(missing, bootstrap_json);
         }
@@ -117,10 +118,13 @@ impl Further {
     /// Texts for a person, one for each that was asked for.
     pub fn texts(&self) -> Vec<String> {
         let bootstrap = self.bootstrap.as_ref();
-        let bootstrap =
-            bootstrap.map(|found| found.as_ref().map_or_else(|e| format!("no bootstrap: {e}"), bootstrap_text));
+        let bootstrap = bootstrap.map(|found| {
+            found.as_ref().map_or_else(|e| format!("no bootstrap: {}", remedy::sentence(e)), bootstrap_text)
+        });
         let bands = self.bands.as_ref();
-        let bands = bands.map(|found| found.as_ref().map_or_else(|e| format!("no bands: {e}"), |b| bands_text(b)));
+        let bands = bands.map(|found| {
+            found.as_ref().map_or_else(|e| format!("no bands: {}", remedy::sentence(e)), |b| bands_text(b))
+        });
         bootstrap.into_iter().chain(bands).collect()
     }
 }

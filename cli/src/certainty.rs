@@ -1,6 +1,7 @@
 //! `costate identify --starts`, `--profiles`: how sure a result is.
 
 use super::console::{counted, tell, waiting};
+use super::remedy;
 use super::settings;
 use costate::shown::{number, rounded};
 use costate_identify::optimise::Trace;
@@ -120,7 +121,7 @@ impl CertaintyArguments {
         match profiles {
             None => {}
             Some(Ok(found)) => result["profiles"] = profiles_json(found),
-            Some(Err(reason)) => result["profiles"] = json!({"missing_because": reason.to_string()}),
+            Some(Err(reason)) => result["profiles"] = json!({"missing_because": remedy::sentence(reason)}),
         }
     }
 }
@@ -155,7 +156,7 @@ fn text(problem: &Problem, found: &ManySearches) -> String {
 pub(super) fn profile_text(found: &Result<Profiles>) -> String {
     let found = match found {
         Ok(found) => found,
-        Err(reason) => return format!("no profiles: {reason}"),
+        Err(reason) => return format!("no profiles: {}", remedy::sentence(reason)),
     };
     let end = |x: f64| if x.is_finite() { number_short(x) } else { "-".to_string() };
     let interval = |(lower, upper): (f64, f64)| format!("[{}, {}]", end(lower), end(upper));

@@ -3,6 +3,7 @@
 //! Nothing here panics or ends the program, since a result must not be lost for want of somebody who reads of it. A reader that went away
 //! (`| head`) is no error. Any other failure is remembered: the command then ends with exit code 1, and says why where that can be read.
 
+use super::remedy::sentence;
 use costate::shown::tidy;
 use costate_identify::Error;
 use costate_identify::table::{folded as folded_at_80, folded_help};
@@ -237,7 +238,7 @@ pub(super) fn is_watched() -> bool {
 pub(super) fn exit_code(code: u8) -> u8 {
     let (out, err) = (OUT.lost(), ERR.lost());
     if let Some(reason) = &out {
-        tell_error(&reason.to_string());
+        tell_error(&sentence(reason));
     }
     if let Some(reason) = &err
         && !DOCUMENT.load(Ordering::Relaxed)

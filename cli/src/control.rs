@@ -4,6 +4,7 @@ use super::console::{print, print_document, tell, tell_error};
 use super::duration::usual_of_control;
 use super::output::Output;
 use super::progress::{self, Progress};
+use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, kept, watch_for_interrupt};
 use costate::scheme;
@@ -91,13 +92,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     };
     let refined = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
-            tell_error(&error.to_string());
+            tell_error(&remedy::sentence(&error));
             return Ok(ExitStatus::Failure);
         }
         other => other?,
     };
     let Refined { control, solution, .. } = &refined;
-    let document = control_json(&refined, method, arguments.replay_tolerance);
+    let mut document = control_json(&refined, method, arguments.replay_tolerance);
+    document["reason"] = remedy::in_words(&solution.outcome.reason.remedy()).into();
     let written = folder.as_ref().map(|folder| search.write(folder, &refined, document.clone())).transpose();
     if arguments.output.json {
         print_document(&format!("{document:#}"));
@@ -345,7 +347,7 @@ fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> 
         lines.push(format!("{met}: {}, off by {by:.2e}{unit}{} at t = {time} s", violation.what, violation.unit));
     }
     let verdict = if outcome.converged { "converged" } else { "NOT converged" };
-    lines.push(format!("{verdict}: {}", outcome.reason));
+    lines.push(format!("{verdict}: {}", remedy::in_words(&outcome.reason.remedy())));
     lines.push(format!(
         "cost {:.6e} (from {:.6e}), scaled gradient {:.2e}",
         outcome.cost, solution.start_cost, outcome.gradient_norm

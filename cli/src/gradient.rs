@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::console::{print, print_document, tell, waiting};
+use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::step_error::{self, AtHalf};
 use costate::scheme;
@@ -80,14 +81,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
                 names.push(CONTINUOUS.0);
                 results.push(slope);
             }
-            Err(error) => tell(&format!("note: {error}; it has no column here")),
+            Err(error) => tell(&format!("note: {}; it has no column here", remedy::sentence(&error))),
         }
     }
     drop(waiting);
     compare(&problem, &methods, &results, &listed);
-    step_error::warn_of(&problem, &u, specification.finer_steps(), began);
+    step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
     let at_half = AtHalf::of(&problem, &u, (cost, &results[0]), began);
-    at_half.iter().for_each(|at_half| at_half.warn(specification.finer_steps()));
+    at_half.iter().for_each(|at_half| at_half.warn(&remedy::in_words(&specification.finer_steps())));
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
         let mut result = json(&problem, arguments, &names, &results, &listed, (cost, times));

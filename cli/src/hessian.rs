@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::console::{print, print_document, waiting};
+use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::step_error;
 use costate::sensitivity::Method;
@@ -54,7 +55,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
-    step_error::warn_of(&problem, &u, specification.finer_steps(), began);
+    step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
     let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(ExitStatus::Success) }; // there is a method
     // without free parameters there is a matrix all the same
@@ -98,13 +99,24 @@ fn part(hessian: &[Vec<f64>], shown: &[usize]) -> Vec<Vec<f64>> {
     shown.iter().map(|&j| shown.iter().map(|&k| hessian[j][k]).collect()).collect()
 }
 
+/// The error of all directions at once, with the method that needs less memory.
+fn one_by_one(error: Error) -> Error {
+    match error {
+        Error::Engine(costate::Error::Memory { what, needed, available, remedy }) => {
+            let remedy = format!("{remedy}; --method hvp takes them one by one");
+            Error::Engine(costate::Error::Memory { what, needed, available, remedy })
+        }
+        other => other,
+    }
+}
+
 /// Gradient and Hessian.
 fn compute(problem: &Problem, engine: &mut Ensemble<'_>, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let p = u.len();
     let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
     match method {
         "hybrid" => {
-            engine.hessian(u, &mut gradient, &mut hessian)?;
+            engine.hessian(u, &mut gradient, &mut hessian).map_err(one_by_one)?;
         }
         "hvp" => {
             for (k, row) in hessian.iter_mut().enumerate() {

@@ -5,6 +5,7 @@ use super::certainty;
 use super::console::{counted, print, print_document, tell, tell_error};
 use super::duration::usual;
 use super::progress::{self, Progress};
+use super::remedy;
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, is_for, kept, unfinished, watch_for_interrupt};
@@ -24,7 +25,7 @@ use costate_identify::specification::{ParameterSetting, Specification};
 use costate_identify::statistics::{Noise, Statistics, fits, identifiability, said_of_steps_alone};
 use costate_identify::steps::{Fit, Steps, identify_with_steps};
 use costate_identify::work::Team;
-use costate_identify::{Error, Result};
+use costate_identify::{Error, Means, Result};
 use costate_identify::{Identification, Settings};
 use costate_report::{
     Certainty, Folder, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors,
@@ -166,6 +167,7 @@ pub(super) fn search(
     let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
     let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;
     let mut document = result_json(&problem, method, &found, &statistics);
+    document["reason"] = remedy::joined(&found.reasons()).into();
     arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
     further.extend_json(&mut document);
     origin.extend_json(&settings, &mut document);
@@ -224,7 +226,7 @@ fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Int
 
 /// Says that it was interrupted.
 fn interrupted(error: &Error) -> ExitStatus {
-    tell_error(&error.to_string());
+    tell_error(&remedy::sentence(error));
     ExitStatus::Failure
 }
 
@@ -378,7 +380,7 @@ fn summary(
     if !found.constraints.is_empty() {
         lines.extend([ConstraintResult::table(&found.constraints), String::new()]);
     }
-    lines.push(format!("{verdict}: {}", found.reason()));
+    lines.push(format!("{verdict}: {}", remedy::joined(&found.reasons())));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
     lines.extend(found.homotopy.as_ref().map(|homotopy| homotopy.report()));
@@ -387,17 +389,18 @@ fn summary(
     lines.extend(responses(problem, found));
     match statistics {
         Ok(statistics) => {
-            lines.push(statistics.summary());
+            let means = statistics.is_noise_free.then_some(Means::NoiseOrDeviations);
+            lines.push(statistics.summary() + &means.as_ref().map(remedy::appended).unwrap_or_default());
             lines.extend(statistics.warnings.iter().map(|warning| format!("warning: {warning}")));
         }
-        Err(Error::Interrupted { .. }) => {
+        Err(error) if error.is_interruption() => {
             lines.push(
                 "no statistics and no figures of outputs, which take further simulations: interrupted".to_string(),
             );
         }
         Err(reason) => {
             lines.extend(root_mean_squares(problem, found));
-            lines.push(format!("no statistics: {reason}"));
+            lines.push(format!("no statistics: {}", remedy::sentence(reason)));
         }
     }
     lines.extend(found.noise.as_ref().map(NoiseEstimate::report));
@@ -468,6 +471,6 @@ fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
 fn validation(problem: &Problem, found: &Identification) -> Vec<String> {
     match fits(problem, &problem.validation, &found.values()) {
         Ok(found) => found.iter().map(|output| format!("validation: {}", output.line())).collect(),
-        Err(error) => vec![format!("warning: no validation: {error}")],
+        Err(error) => vec![format!("warning: no validation: {}", remedy::sentence(&error))],
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     sentence.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let chosen: Vec<&Jacobian> = match arguments.only.is_empty() {
         true => jacobians.all().iter().collect(),
-        false => arguments.only.iter().map(|symbol| jacobians.get(symbol.trim())).collect::<Result<_>>()?,
+        false => arguments.only.iter().map(|symbol| jacobians.get(symbol.trim())).collect::<costate::Result<_>>()?,
     };
     if arguments.json {
         print_document(&format!("{:#}", document(&state, signature, &u, &chosen)));

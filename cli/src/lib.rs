@@ -41,6 +41,7 @@ mod output;
 mod program;
 mod progress;
 mod ranks;
+mod remedy;
 mod repeat;
 mod report;
 mod result;
@@ -63,12 +64,11 @@ use console::Loudness;
 use costate::interrupt::Interrupt;
 use costate::pace;
 use costate::parallel;
-/// Modules that a program with models of its own needs beside [`main`]: a registry to put them in, and records.
+/// The items that a program with models of its own needs beside [`main`]: a registry to put them in, records, and what they fail with.
 #[doc(no_inline)]
-pub use costate_identify::{data, problem, registry};
+pub use costate_identify::{Error, Result, data, problem, registry};
 
 use costate_identify::work::{Farewell, Team};
-use costate_identify::{Error, Result};
 use registry::Registry;
 use std::process::ExitCode;
 
@@ -179,7 +179,7 @@ fn together(program: &Program, team: &Team<'_>) -> u8 {
             code
         }
         Err(error) => {
-            console::tell_error(&error.to_string());
+            console::tell_error(&remedy::sentence(&error));
             2
         }
     }
@@ -199,8 +199,8 @@ fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
         Ok(ExitStatus::Success) => Farewell { code: 0, sentence: None },
         Ok(ExitStatus::Failure) => Farewell { code: 1, sentence: None },
         Err(error) => {
-            console::tell_error(&error.to_string());
-            Farewell { code: 2, sentence: Some(error.to_string()) }
+            console::tell_error(&remedy::sentence(&error));
+            Farewell { code: 2, sentence: Some(remedy::sentence(&error)) }
         }
     }
 }
@@ -256,7 +256,7 @@ fn kept(written: Result<()>) -> ExitStatus {
     match written {
         Ok(()) => ExitStatus::Success,
         Err(error) => {
-            console::tell_error(&error.to_string());
+            console::tell_error(&remedy::sentence(&error));
             ExitStatus::Failure
         }
     }

@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::console::{tell, waiting};
 use super::output::Output;
+use super::remedy;
 use super::settings::{self, Run, RunArguments};
 use costate::kinks::in_a_sentence;
 use costate::modes::{Character, Mode, Modes};
@@ -53,7 +54,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let count = arguments.modes.min(modes.modes.len());
     let animated = animated(&arguments.animate, modes.modes.len())?;
     let sensitivities = modes.sensitivities(&simulation, count).unwrap_or_else(|error| {
-        tell(&format!("warning: no derivatives: {error}"));
+        tell(&format!("warning: no derivatives: {}", remedy::sentence(&error.into())));
         vec![None; count]
     });
     let found = ModesResult {

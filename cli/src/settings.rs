@@ -3,6 +3,7 @@
 mod apply;
 
 use super::console::{tell, waiting};
+use super::remedy;
 use super::result::result_file;
 use costate::compliance;
 use costate::cost::LeastSquares;
@@ -81,7 +82,7 @@ pub(super) struct Run<'r> {
     /// The record that outputs are compared with, where there is one.
     pub measured: Option<LeastSquares>,
     /// Advice on how to make steps smaller, for messages.
-    pub finer: &'static str,
+    pub finer: String,
 }
 
 impl RunArguments {
@@ -118,7 +119,7 @@ impl RunArguments {
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
         drop(choosing);
         say(notes, &simulation);
-        Ok(Run { entry, u, simulation, measured, finer: specification.finer_steps() })
+        Ok(Run { entry, u, simulation, measured, finer: remedy::in_words(&specification.finer_steps()) })
     }
 }
 
@@ -333,7 +334,7 @@ fn warn_of_bounds(Parameter { name, lower, upper, unit, .. }: &Parameter, value:
 pub(super) fn drawable<'r>(registry: &'r Registry, specification: &Specification) -> Result<&'r Entry> {
     let entry = entry(registry, specification)?;
     match sketch(&*entry.system) {
-        Err(Error::Invalid { what, problem, remedy }) => {
+        Err(Error::Engine(costate::Error::Invalid { what, problem, remedy })) => {
             let drawable = registry.entries().iter().filter(|entry| entry.system.sketch().is_some());
             let names: Vec<&str> = drawable.map(Entry::name).collect();
             let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };

@@ -1,11 +1,11 @@
 //! What the size of the time steps makes wrong, as commands say it: estimated from the same run with steps half as long.
 
 use super::console::{is_quiet, tell, waiting};
+use super::remedy;
 use costate::sensitivity::Method;
 use costate::shown::{rounded, with_unit};
 use costate::simulate::{Simulation, Trajectory};
 use costate::step_error::{StepError, StepErrors};
-use costate_identify::Error;
 use costate_identify::problem::Problem;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -41,8 +41,10 @@ impl Estimate {
         drop(waiting);
         match found {
             Ok(errors) => Estimate::Known(errors),
-            Err(error @ (Error::Memory { .. } | Error::Interrupted { .. })) => Estimate::Unknown(error.to_string()),
-            Err(error) => Estimate::Failed(error.to_string()),
+            Err(error @ (costate::Error::Memory { .. } | costate::Error::Interrupted { .. })) => {
+                Estimate::Unknown(error.to_string())
+            }
+            Err(error) => Estimate::Failed(remedy::sentence(&error.into())),
         }
     }
 

@@ -10,9 +10,10 @@
 //! sensors are what these show, at their samples; other outputs are there at all times of the run, whether they are compared or not.
 
 use crate::bootstrap::{Bootstrapped, FEWEST, quantile};
+use crate::error::Locate;
 use crate::problem::{Experiment, Problem, base_name};
 use crate::statistics::{Determinacy, Noise, OutputFit, Statistics};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::cost::LeastSquares;
 use costate::grid::FEWER_STEPS;
 use costate::interrupt::Interrupt;
@@ -49,11 +50,15 @@ impl Uncertainty {
         };
         if let Some(open) = statistics.parameters.iter().find(open) {
             let problem = format!("`{}` is not determined by the data, so that outputs may be anywhere", open.name);
-            return Err(Error::invalid(what, problem, "fix it (--fix NAME), or give it a prior"));
+            return Err(Error::invalid(
+                what,
+                problem,
+                Remedy::by("give it a prior, or fix it", Means::Fix(open.name.clone())),
+            ));
         }
         if statistics.is_noise_free || (statistics.degrees_of_freedom == 0 && statistics.noise == Noise::Estimated) {
             let problem = "there is no noise by which they could be off: the data are reproduced to round-off";
-            return Err(Error::invalid(what, problem, "give measured data, or noise (--noise-level 0.01)"));
+            return Err(Error::invalid(what, problem, Remedy::by("give measured data, or noise", Means::Noise)));
         }
         let parameters = &statistics.identifiability.parameters;
         // the change of a logarithm is relative
@@ -145,7 +150,7 @@ impl Band {
 /// The bands of all outputs of all experiments, those for validation last, at the parameters `u`. It takes one run with tangents for each.
 ///
 /// # Errors
-/// A simulation that fails, an interrupt, or [`Error::Memory`].
+/// A simulation that fails, an interrupt, or [`costate::Error::Memory`].
 pub fn bands(problem: &Problem, u: &[f64], uncertainty: &Uncertainty, interrupt: &Interrupt) -> Result<Vec<Band>> {
     let mut all: Vec<(usize, &Experiment)> = problem.all().enumerate().collect();
     let found = in_parallel(&mut all, problem.at_once()?, |_, (number, experiment)| {
@@ -271,7 +276,7 @@ fn is_shown(cost: &LeastSquares, output: usize) -> bool {
 /// Adds what the replicates of a bootstrap say, by a run of every experiment for each of them; nothing, if they are fewer than [`FEWEST`].
 ///
 /// # Errors
-/// A simulation that fails, or [`Error::Memory`].
+/// A simulation that fails, or [`costate::Error::Memory`].
 pub fn add_bootstrap(problem: &Problem, found: &Bootstrapped, bands: &mut [Band]) -> Result<()> {
     let values: Vec<&[f64]> = found.replicates.iter().filter_map(|replicate| replicate.values()).collect();
     if values.len() < FEWEST {
@@ -294,7 +299,7 @@ pub fn add_bootstrap(problem: &Problem, found: &Bootstrapped, bands: &mut [Band]
                 let beside = |(i, value): (&usize, &f64)| band.output.beside(y[*i], *value);
                 band.indices.iter().zip(&band.values).map(beside).collect::<Vec<f64>>()
             };
-            Ok(own.iter().map(of_band).collect::<Vec<Vec<f64>>>())
+            Ok::<_, Error>(own.iter().map(of_band).collect::<Vec<Vec<f64>>>())
         })?;
         for (k, band) in own.into_iter().enumerate() {
             let at = |i: usize| {

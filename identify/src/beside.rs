@@ -72,7 +72,7 @@ impl Problem {
         }
         for &k in &self.first().places {
             let step = STEP * if u[k] == 0.0 { self.size(k) } else { u[k].abs() };
-            let at = |factor: f64| {
+            let at = |factor: f64| -> Result<f64> {
                 let mut u = u.to_vec();
                 u[k] += factor * step;
                 Ok(self.mode_cost(&u)? + self.response_cost(&u)?)

@@ -28,7 +28,7 @@ use crate::profile::is_out_of_reach;
 use crate::starts::counted_reasons;
 use crate::statistics::Statistics;
 use crate::work::{ProgressCallback, Stage, Work};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use crate::{Identification, Settings, identify_from, some_free};
 use costate::memory;
 use costate::random::SplitMix64;
@@ -77,7 +77,7 @@ impl Bootstrap {
     /// Checks that a bootstrap of this problem is possible, which is known before any fit.
     ///
     /// # Errors
-    /// [`Error::Invalid`]: too few replicates or experiments, blocks that are no part of a record, a cost that is no sum of squares,
+    /// [`costate::Error::Invalid`]: too few replicates or experiments, blocks that are no part of a record, a cost that is no sum of squares,
     /// constraints, spectra of which blocks are asked for, no free parameter.
     pub fn check(&self, problem: &Problem) -> Result<()> {
         let what = format!("the bootstrap of `{}`", problem.name);
@@ -95,7 +95,11 @@ impl Bootstrap {
         };
         if costs.iter().all(|cost| cost.references().is_empty()) {
             let reason = "nothing is measured over time: there are no samples to draw from";
-            return Err(Error::invalid(what, reason, "take the standard errors, or profiles (--profiles)"));
+            return Err(Error::invalid(
+                what,
+                reason,
+                Remedy::by("take the standard errors, or profiles", Means::Profiles),
+            ));
         }
         if !problem.constraints.is_empty() {
             let remedy = "leave the constraints out, or take the standard errors";
@@ -111,14 +115,14 @@ impl Bootstrap {
         let count = problem.experiments.len();
         if count < 2 {
             let reason = "there is one experiment, and nothing to be drawn from it";
-            return Err(Error::invalid(what, reason, "draw blocks of residuals: --bootstrap-over blocks"));
+            return Err(Error::invalid(what, reason, Remedy::by("draw blocks of residuals", Means::Blocks)));
         }
         if !(problem.modes.is_empty() && problem.responses.is_empty()) {
             let reason = "measured modes and frequency responses are those about the equilibrium of the first experiment, which may not be drawn";
-            return Err(Error::invalid(what, reason, "draw blocks of residuals: --bootstrap-over blocks"));
+            return Err(Error::invalid(what, reason, Remedy::by("draw blocks of residuals", Means::Blocks)));
         }
         if self.block.is_some() {
-            let remedy = "leave it out, or draw blocks: --bootstrap-over blocks";
+            let remedy = Remedy::by("leave it out, or draw blocks", Means::Blocks);
             return Err(Error::invalid(what, "blocks have a length, but experiments are drawn", remedy));
         }
         Ok(())
@@ -218,7 +222,7 @@ pub fn bootstrap(
     let what = || format!("the bootstrap of `{}`", problem.name);
     if statistics.is_noise_free {
         let reason = "there is no noise to draw from: the data are reproduced to round-off";
-        return Err(Error::invalid(what(), reason, "give measured data, or noise (--noise-level 0.01)"));
+        return Err(Error::invalid(what(), reason, Remedy::by("give measured data, or noise", Means::Noise)));
     }
     if statistics.degrees_of_freedom == 0 {
         let reason = format!("{} residuals leave no degree of freedom", statistics.count);
@@ -269,7 +273,7 @@ impl Ground<'_> {
         let found = identify_from(&drawn, (&drawn.start, &free), &self.settings, &mut |_: &Iteration| Flow::Continue);
         if self.settings.options.interrupt.is_raised() {
             // of a fit that was cut short nothing is known; the stage says the rest
-            return Err(Error::Interrupted { time: 0.0, step: 0 });
+            return Err(Error::interrupted());
         }
         let end = match found {
             Ok(found) if found.outcome.converged => {
@@ -319,7 +323,7 @@ impl Bootstrapped {
         if self.over == Over::Experiments && experiments < FEWEST_EXPERIMENTS {
             warnings.push(format!(
                 "{experiments} experiments are few to draw from: the bootstrap's standard errors are rough, and its intervals too narrow; \
-                 take blocks (--bootstrap-over blocks), or more experiments"
+                 take blocks of residuals, or more experiments"
             ));
         }
         warnings.extend(resample::warning(&self.blocks));

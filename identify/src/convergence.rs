@@ -3,7 +3,7 @@
 use crate::problem::{Experiment, Problem};
 use crate::{Error, Result};
 use costate::sensitivity::Gradient;
-use costate_check::{Convergence, Values};
+use costate_check::{Convergence, Values, failure_in_short};
 
 /// Compared outputs of each experiment at its samples, as sensors show them, and costs, at `u`.
 ///
@@ -42,9 +42,16 @@ pub fn convergence(problem: &Problem, u: &[f64], halvings: usize, done: &mut dyn
         }
         Ok((values, steps))
     };
+    let failed = |error: &Error| {
+        let short = error.engine().and_then(failure_in_short)?;
+        match error {
+            Error::Experiment { name, .. } => Some(format!("experiment `{name}`: {short}")),
+            _ => Some(short),
+        }
+    };
     let first = &problem.first().simulation;
     let times = first.grid().times();
-    let found = Convergence::of_runs(halvings, first.step_size(1), run, named, done)?;
+    let found = Convergence::of_runs(halvings, first.step_size(1), (run, failed), named, done)?;
     Ok(Convergence { times: costs[0].places().all(times.len()).count(), end: times[times.len() - 1], ..found })
 }
 

@@ -110,10 +110,10 @@ impl<'p> Ensemble<'p> {
     }
 
     /// Lets every experiment work at `u`; results in their order, or the error of the first one that failed.
-    pub(crate) fn each<R: Send>(
+    pub(crate) fn each<R: Send, E: Into<Error>>(
         &mut self,
         u: &[f64],
-        work: impl Fn(usize, &mut Member<'p>) -> Result<R> + Sync,
+        work: impl Fn(usize, &mut Member<'p>) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>> {
         let expected = self.problem.parameters.len();
         if u.len() != expected {
@@ -124,7 +124,7 @@ impl<'p> Ensemble<'p> {
         let run = |k: usize, member: &mut Member<'p>| {
             let Member { experiment, u: own, .. } = member;
             own.iter_mut().zip(&experiment.places).for_each(|(value, &place)| *value = u[place]);
-            let result = work(k, member).map_err(|error| explained(error, member.experiment));
+            let result = work(k, member).map_err(|error| explained(error.into(), member.experiment));
             let named = |error: Error| error.in_experiment(&member.experiment.name);
             if count > 1 { result.map_err(named) } else { result }
         };
@@ -140,11 +140,11 @@ impl<'p> Ensemble<'p> {
     }
 
     /// Lets all threads work on parts of what is asked of a single experiment at `u`; results in the parts' order.
-    fn divide<P: Send, R: Send>(
+    fn divide<P: Send, R: Send, E: Into<Error>>(
         &mut self,
         u: &[f64],
         parts: Vec<P>,
-        work: impl Fn(&mut Member<'p>, &P) -> Result<R> + Sync,
+        work: impl Fn(&mut Member<'p>, &P) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>> {
         let mut shares: Vec<(&mut Member<'p>, P)> =
             self.members.iter_mut().chain(&mut self.others).zip(parts).collect();
@@ -152,7 +152,7 @@ impl<'p> Ensemble<'p> {
         let results = in_parallel(&mut shares, threads, |_, (member, part)| {
             let Member { experiment, u: own, .. } = &mut **member;
             own.iter_mut().zip(&experiment.places).for_each(|(value, &place)| *value = u[place]);
-            work(member, part)
+            work(member, part).map_err(E::into)
         });
         let Member { experiment, gradient, .. } = &self.members[0];
         self.left_out = gradient.left_out().iter().map(|&k| experiment.places[k]).collect();
@@ -249,7 +249,7 @@ impl<'p> Ensemble<'p> {
             let mut products = vec![vec![0.0; u.len()]; own.len()];
             let all = along.iter().filter(|x| places.iter().any(|&place| x[place] != 0.0)).count();
             let cost = gradient.hessian_vectors_of(all, u, &own, slope, &mut products)?;
-            Ok((cost, numbers, products))
+            Ok::<_, Error>((cost, numbers, products))
         };
         let numbers: Vec<usize> = (0..along.len()).collect();
         let crew = (1 + self.others.len()).min(along.len());
@@ -346,7 +346,7 @@ impl<'p> Ensemble<'p> {
                 own.for_each(|(&place, derivative)| slope[place] = root * factor * derivative);
                 rows.push(Row { residual: root * residual, slope });
             })?;
-            Ok(rows)
+            Ok::<_, Error>(rows)
         })?;
         Ok(found.into_iter().flatten().chain(self.problem.rows_beside(u)?).collect())
     }
@@ -403,7 +403,7 @@ pub(crate) fn join(problem: &Problem, mut found: Vec<Linearised>) -> Linearised 
 fn explained(error: Error, experiment: &Experiment) -> Error {
     /// Beside its deviation, of what squares overflow soon.
     const HUGE: f64 = 1e140;
-    let Error::NotFinite { quantity, value, time, step } = error else { return error };
+    let Error::Engine(costate::Error::NotFinite { quantity, value, time, step }) = error else { return error };
     let named = || {
         let cost = experiment.cost.as_least_squares().filter(|_| quantity == "the cost")?;
         let size = |reference: &Reference| reference.samples().fold(0.0f64, |most, y| most.max(y.abs()));
@@ -418,5 +418,5 @@ fn explained(error: Error, experiment: &Experiment) -> Error {
             )
         })
     };
-    Error::NotFinite { quantity: named().unwrap_or(quantity), value, time, step }
+    costate::Error::NotFinite { quantity: named().unwrap_or(quantity), value, time, step }.into()
 }

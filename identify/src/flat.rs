@@ -8,7 +8,7 @@ use crate::optimise::Reason;
 use crate::problem::{Problem, base_name};
 use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
-use crate::{Error, Result};
+use crate::{Means, Remedy, Result};
 use costate::cost::LeastSquares;
 use costate::shown::rounded;
 use costate::signature::Scale;
@@ -39,13 +39,13 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     }
     let outputs = match statistics {
         Ok(statistics) => statistics.outputs.clone(),
-        Err(Error::Interrupted { .. }) => return,
+        Err(error) if error.is_interruption() => return,
         // with all parameters at bounds, there are residuals all the same
         Err(_) => fits(problem, &problem.experiments, &found.values()).unwrap_or_default(),
     };
     if let Some(why) = unusable(problem, &outputs) {
         (found.outcome.converged, found.outcome.reason) = (false, Reason::RecordUnusable);
-        found.shortcoming = Some(why);
+        found.shortcomings = vec![why.into()];
         return;
     }
     let Ok(statistics) = statistics else { return };
@@ -73,15 +73,16 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         _ => return,
     };
     if nothing {
-        reasons.extend(unmet.iter().map(|what| format!("less than 1 % of {what} is explained: look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its phases")));
+        reasons.extend(unmet.iter().map(|what| format!("less than 1 % of {what} is explained: look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its phases").into()));
     }
     if nothing && unmet.is_empty() {
         let but = if is_missing(statistics) { ", although their residuals are no noise" } else { "" };
-        reasons.push(format!("less than 1 % of what the compared outputs vary is explained{but}"));
-        reasons.extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier));
+        reasons.push(format!("less than 1 % of what the compared outputs vary is explained{but}").into());
+        reasons
+            .extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier).map(Remedy::from));
     }
     (found.outcome.converged, found.outcome.reason) = (false, reason);
-    found.shortcoming = Some(reasons.join("; "));
+    found.shortcomings = reasons;
 }
 
 /// Reason why no fit to these records says anything, if that is so.
@@ -133,7 +134,7 @@ fn is_missing(statistics: &Statistics) -> bool {
 }
 
 /// A sentence for each parameter that has no influence where it is, and some elsewhere. `may_be` says which to look at.
-pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool) -> Vec<String> {
+pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool) -> Vec<Remedy> {
     let most = Influence::largest(&found.changes);
     let negligible = found.parameters.iter().zip(&found.changes).filter(|(_, own)| own.is_below(NEGLIGIBLE, most));
     negligible
@@ -144,7 +145,7 @@ pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dy
 }
 
 /// Sentence on parameter `k`, if the cost depends on it anywhere.
-fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<String> {
+fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<Remedy> {
     let parameter = &problem.parameters[k];
     let elsewhere = influential(problem, u, k)?;
     let value = |value: f64| match parameter.unit.as_str() {
@@ -152,12 +153,13 @@ fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<String> {
         unit => format!("{} {unit}", rounded(value, 4)),
     };
     let where_to = if elsewhere.abs() < u[k].abs() { "there, or at a smaller value" } else { "there" };
-    Some(format!(
-        "`{}` has no influence at its start, {}, but it has at {}: start {where_to}, or search from many starts (--starts)",
+    let words = format!(
+        "`{}` has no influence at its start, {}, but it has at {}: start {where_to}, or search from many starts",
         parameter.name,
         value(u[k]),
         value(elsewhere)
-    ))
+    );
+    Some(Remedy::by(words, Means::Starts))
 }
 
 /// Another value of parameter `k`, within its bounds, at which it changes the cost.

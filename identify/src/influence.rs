@@ -1,11 +1,11 @@
 //! Influence of parameters on the residuals, beside others; and their sizes by that.
 
+use crate::Result;
 use crate::Settings;
 use crate::ensemble::Ensemble;
 use crate::optimise::Needs;
 use crate::problem::Problem;
 use crate::statistics::NO_INFLUENCE;
-use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::signature::Scale;
 
@@ -85,7 +85,7 @@ pub(super) fn sizes(problem: &Problem, (start, free): (&[f64], &[usize]), settin
         Ok(linearised) => linearised.column_norms(),
         // the search itself says what is wrong with its start
         Err(error) if error.is_simulation_failure() => return Ok(sizes),
-        Err(error @ Error::Interrupted { .. }) => return Err(error),
+        Err(error) if error.is_interruption() => return Err(error),
         Err(_) => return Ok(sizes),
     };
     let whole = (2.0 * data).sqrt();

@@ -76,7 +76,9 @@ impl Landscape {
             return Err(Error::invalid(subject(), "it has fewer than two points a side", "take 40, say"));
         }
         let mut ways = methods.to_vec();
-        let ways = in_parallel(&mut ways, problem.at_once()?, |_, method| Ok(way(problem, [x, y], *method, settings)))?;
+        let ways = in_parallel(&mut ways, problem.at_once()?, |_, method| {
+            Ok::<_, Error>(way(problem, [x, y], *method, settings))
+        })?;
         let side = |place: usize| -> Result<Vec<f64>> {
             let (from, to) = match area.ranges[place] {
                 Some(range) => range,

@@ -50,7 +50,7 @@ pub mod table;
 pub mod work;
 
 pub use convergence::convergence;
-pub use error::{Error, Result};
+pub use error::{Error, Means, Remedy, Result};
 pub use slope::SlopeCheck;
 
 use data::{clock, columns, file_set, files, header, rows, unit};
@@ -190,9 +190,9 @@ pub struct Identification {
     pub violation: Option<String>,
     /// Check of the cost's gradient by differences of the cost, where the search got stuck.
     pub slope: Option<SlopeCheck>,
-    /// Reason why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`]
+    /// Reasons why an end that looks like a minimum is no success, with their remedies; none if it is one: see [`Reason::FlatStart`]
     /// and [`Reason::NothingExplained`].
-    pub shortcoming: Option<String>,
+    pub shortcomings: Vec<Remedy>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,
     /// Result of the homotopy, where there was one ([`Settings::homotopy`]).
@@ -209,9 +209,16 @@ impl Identification {
 
     /// Reason why the search ended, with the constraint that is violated worst, if one is, and what is wrong with an end that looks like a minimum.
     pub fn reason(&self) -> String {
-        let slope = self.slope.as_ref().map(SlopeCheck::sentence);
-        let more = slope.into_iter().chain(self.violation.clone()).chain(self.shortcoming.clone());
-        more.fold(self.outcome.reason.to_string(), |reason, more| format!("{reason}; {more}"))
+        self.reasons().iter().map(Remedy::to_string).collect::<Vec<String>>().join("; ")
+    }
+
+    /// Parts of [`reason`](Identification::reason), each with the means that it recommends.
+    pub fn reasons(&self) -> Vec<Remedy> {
+        let mut all = vec![self.outcome.reason.remedy()];
+        all.extend(self.slope.as_ref().map(SlopeCheck::remedy));
+        all.extend(self.violation.clone().map(Remedy::from));
+        all.extend(self.shortcomings.iter().cloned());
+        all
     }
 }
 
@@ -300,7 +307,7 @@ pub(crate) fn identify_from(
         constraints,
         violation,
         slope: None,
-        shortcoming: None,
+        shortcomings: Vec::new(),
         noise: None,
         homotopy: None,
         seconds: began.elapsed().as_secs_f64(),
@@ -311,7 +318,7 @@ pub(crate) fn identify_from(
 pub(crate) fn some_free(problem: &Problem) -> Result<Vec<usize>> {
     let free = problem.free();
     if free.is_empty() {
-        let remedy = "free at least one (`free = true` in a problem file, or --free NAME)";
+        let remedy = Remedy::by("free at least one", Means::Free(None));
         return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
     }
     Ok(free)

@@ -13,7 +13,7 @@ const MOST: f64 = 1e280;
 /// Refuses costs whose squares would vanish or overflow: a search would take data that nothing meets for data that are met to round-off.
 ///
 /// # Errors
-/// [`Error::Invalid`] that names the output which is farthest off.
+/// [`costate::Error::Invalid`] that names the output which is farthest off.
 pub(crate) fn validate(problem: &Problem) -> Result<()> {
     let Some(costs) = problem.least_squares() else { return Ok(()) };
     let scale = costs.iter().map(|cost| LeastSquares::scale(cost)).sum::<f64>();

@@ -6,7 +6,7 @@
 use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::modes::{Mode, Modes, Sensitivity};
 use costate::shown::rounded;
 use serde_json::{Value, json};
@@ -92,12 +92,15 @@ impl MeasuredMode {
     /// Checks the numbers of the measurement.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// [`costate::Error::Invalid`].
     pub fn validate(&self) -> Result<()> {
         let refuse = |problem: String, remedy: &str| Err(Error::invalid(self.what(), problem, remedy));
         let MeasuredMode { number, quantity, value, deviation } = *self;
         match quantity {
-            _ if number == 0 => refuse("modes are counted from 1".into(), "take the number that `costate modes` gives"),
+            _ if number == 0 => {
+                let remedy = Remedy::by("take the number of one, the slowest first", Means::Modes);
+                Err(Error::invalid(self.what(), "modes are counted from 1", remedy))
+            }
             _ if !(deviation.is_finite() && deviation > 0.0) => {
                 refuse(format!("its deviation {deviation} is not positive"), "give a deviation > 0")
             }
@@ -113,7 +116,13 @@ impl MeasuredMode {
 
     /// Value of the model.
     fn model(&self, modes: &Modes) -> Result<f64> {
-        let gone = |problem: String| Err(Error::NoMode { what: self.what(), problem });
+        let gone = |problem: String| {
+            Err(Error::NoMode {
+                what: self.what(),
+                problem,
+                remedy: Remedy::by("leave it out, or count modes from the slowest one", Means::Modes),
+            })
+        };
         let count = modes.modes.len();
         let Some(mode) = modes.modes.get(self.number - 1) else {
             return gone(format!("the model has {count} {}", if count == 1 { "mode" } else { "modes" }));

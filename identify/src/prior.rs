@@ -45,7 +45,7 @@ impl Distribution {
     /// Checks the numbers of the distribution.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// [`costate::Error::Invalid`].
     pub fn validate(&self) -> Result<()> {
         let wrong = |what: &str, problem: String, remedy: &str| Err(Error::invalid(what, problem, remedy));
         match *self {

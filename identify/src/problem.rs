@@ -2,6 +2,7 @@
 
 use crate::constraint::Constraint;
 use crate::ensemble::Ensemble;
+use crate::error::Locate;
 use crate::likelihood::UnknownDeviation;
 use crate::modal::MeasuredMode;
 use crate::prior::Prior;
@@ -89,7 +90,7 @@ impl Integrator {
         let scheme = scheme::by_name(&self.scheme, &self.settings)?;
         let simulation = Simulation::new(system, scheme, grid, signals)?;
         let simulation = simulation.initial_state(self.initial_state).hold(&self.hold)?;
-        self.memory.map_or(Ok(simulation.clone()), |bytes| simulation.memory(bytes))
+        Ok(self.memory.map_or(Ok(simulation.clone()), |bytes| simulation.memory(bytes))?)
     }
 }
 
@@ -312,7 +313,7 @@ impl Problem {
     /// Places of the parameter of this name; of a local one without its experiment's name, those of all experiments.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the nearest known name.
+    /// [`costate::Error::UnknownName`] with the nearest known name.
     pub fn places(&self, name: &str) -> Result<Vec<usize>> {
         let names = || self.parameters.iter().map(|parameter| parameter.name.as_str());
         if let Some(place) = names().position(|own| own == name) {
@@ -354,7 +355,7 @@ impl Problem {
         quadrature: Quadrature,
     ) -> Result<Self> {
         let places = outputs.iter().map(|output| simulation.signature().output_index(output));
-        let places = places.collect::<Result<Vec<usize>>>()?;
+        let places = places.collect::<costate::Result<Vec<usize>>>()?;
         let values = simulation.outputs(optimum, &places)?;
         let references = places.into_iter().zip(values);
         let references = references.map(|(output, values)| Reference { output, values, deviation: 1.0 }).collect();
@@ -406,7 +407,7 @@ impl Problem {
     /// Checks every parameter's start against its bounds and scale, every prior, measured mode, frequency response and constraint.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the parameter or the constraint.
+    /// [`costate::Error::Invalid`] naming the parameter or the constraint.
     pub fn validate(&self) -> Result<()> {
         self.validate_by_keys().map_err(|error| error.cause().clone())
     }

@@ -24,6 +24,7 @@ mod response;
 mod section;
 mod spectrum;
 
+use crate::error::Locate;
 pub use keys::reference;
 pub use keys::{Hint, LISTS, hints};
 use section::{Section, table_keys};
@@ -173,7 +174,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
             let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));
             return Err(Error::invalid(format!("scheme `{scheme}`"), "a setting is in its name", remedy));
         }
-        scheme::by_name(name, &[]).map(|_| name.to_string())
+        Ok(scheme::by_name(name, &[]).map(|_| name.to_string())?)
     };
     specification.scheme = integrator.named("scheme", known)?;
     if let Some(name) = &specification.scheme {

@@ -14,7 +14,7 @@ pub use verdict::Identifiable;
 use crate::problem::Problem;
 use crate::statistics::Statistics;
 use crate::work::{ProgressCallback, Stage, Work};
-use crate::{Error, Identification, Result, Settings};
+use crate::{Error, Identification, Means, Remedy, Result, Settings};
 use costate::signature::Parameter;
 use serde::{Deserialize, Serialize};
 use walk::Ground;
@@ -133,7 +133,7 @@ pub fn asked_for(problem: &Problem, names: &[String]) -> Result<Vec<usize>> {
         for k in problem.places(name)? {
             let Parameter { name, free, .. } = &problem.parameters[k];
             if !free {
-                let remedy = format!("free it with --free {name}, or leave it out");
+                let remedy = Remedy::by("leave it out, or free it", Means::Free(Some(name.clone())));
                 return Err(Error::invalid(format!("the profile of `{name}`"), "the parameter is fixed", remedy));
             }
             places.push(k);
@@ -168,7 +168,7 @@ pub fn profiles(
         return Err(Error::invalid(
             what,
             problem,
-            "give measured data, or noise (--noise-level 0.01), or the deviations of the noise (--noise given)",
+            Remedy::by("give measured data, or noise, or the deviations of the noise", Means::NoiseOrDeviations),
         ));
     }
     let free = problem.free();

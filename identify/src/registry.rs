@@ -103,7 +103,7 @@ impl Entry {
     /// # Errors
     /// An unknown parameter name.
     pub fn start(&self, scenario: &Scenario) -> Result<Vec<f64>> {
-        self.system.parameters_with(&scenario.start)
+        Ok(self.system.parameters_with(&scenario.start)?)
     }
 
     /// The built-in problem: find the nominal parameters from a simulation with them.
@@ -166,7 +166,7 @@ impl Registry {
     /// Adds a set of hand-derived Jacobians to a model that is registered already.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the nearest known name.
+    /// [`costate::Error::UnknownName`] with the nearest known name.
     pub fn with_hand_derived(mut self, name: &str, set: impl HandDerived + 'static) -> Result<Self> {
         let place = self.place(name)?;
         self.entries[place].hand_derived = Some(Arc::new(set));
@@ -176,7 +176,7 @@ impl Registry {
     /// Adds a control problem to a model that is registered already.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the nearest known name.
+    /// [`costate::Error::UnknownName`] with the nearest known name.
     pub fn with_control(mut self, name: &str, scenario: ControlScenario) -> Result<Self> {
         let place = self.place(name)?;
         self.entries[place].control = Some(scenario);
@@ -209,7 +209,7 @@ impl Registry {
     /// The model of this name; `-` and `_` are the same.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the nearest known name.
+    /// [`costate::Error::UnknownName`] with the nearest known name.
     pub fn get(&self, name: &str) -> Result<&Entry> {
         Ok(&self.entries[self.place(name)?])
     }

@@ -101,7 +101,7 @@ impl MeasuredResponse {
     /// Checks the numbers of the measurement, for a model of this signature.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// [`costate::Error::Invalid`].
     pub fn validate(&self, signature: &Signature) -> Result<()> {
         let refuse = |problem: String, remedy: &str| Err(Error::invalid(self.what(), problem, remedy));
         let Channel { input, output } = self.channel;
@@ -210,14 +210,14 @@ impl Problem {
             let is_usable = |found: &Response| found.value.norm() > 0.0 || own.comparison == Comparison::Complex;
             match found.iter().position(|found| !is_usable(found)) {
                 None => Ok(found),
-                Some(k) => Err(Error::NoResponse {
+                Some(k) => Err(costate::Error::NoResponse {
                     what: own.what(),
                     problem: format!("the model gives 0 at {} Hz", rounded(own.lines[k].frequency, 6)),
                     remedy: "leave that line out (from, until), or compare = \"complex\"".into(),
                 }),
             }
         };
-        self.responses.iter().map(of).collect()
+        self.responses.iter().map(of).collect::<costate::Result<_>>().map_err(Error::from)
     }
 
     /// Places where the linearisation that measured modes and frequency responses rest on has two sides, in a sentence.

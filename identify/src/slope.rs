@@ -1,9 +1,9 @@
 //! Check of the gradient where a search gets stuck: the slope of the cost by differences, asked for once, at the end.
 
-use crate::Result;
 use crate::ensemble::Ensemble;
 use crate::problem::Problem;
 use crate::{Identification, Status};
+use crate::{Means, Remedy, Result};
 use costate::interrupt::Interrupt;
 use costate::shown::rounded;
 
@@ -78,21 +78,30 @@ impl SlopeCheck {
 
     /// Sentence on the meaning of the check for a search that ended there.
     pub fn sentence(&self) -> String {
+        self.remedy().to_string()
+    }
+
+    /// The sentence, with the means that it recommends.
+    pub fn remedy(&self) -> Remedy {
         match self {
             SlopeCheck::Agrees(part) => format!(
                 "along the negative gradient, differences of the cost agree with it to {} %, so the gradient is right: what keeps the search are combinations that the \
                  data hardly determine, a motion that is unstable or chaotic, or steps that are too coarse",
                 rounded(100.0 * part.max(1e-9), 1)
-            ),
-            SlopeCheck::Differs { by_gradient, by_differences } => format!(
-                "along the negative gradient, the cost's slope is {} by the gradient and {} by differences: the gradient may be wrong (`costate check --derivatives` compares \
-                 its entries), or the cost jumps there",
-                rounded(*by_gradient, 3),
-                rounded(*by_differences, 3)
-            ),
+            )
+            .into(),
+            SlopeCheck::Differs { by_gradient, by_differences } => {
+                let words = format!(
+                    "along the negative gradient, the cost's slope is {} by the gradient and {} by differences: the cost jumps there, or the gradient may be wrong: \
+                     compare its entries",
+                    rounded(*by_gradient, 3),
+                    rounded(*by_differences, 3)
+                );
+                Remedy::by(words, Means::CheckOfDerivatives)
+            }
             SlopeCheck::Unclear => "differences of the cost are too rough there to tell whether the gradient is right: tighten the simulation's tolerance, or take \
                                     smaller steps"
-                .to_string(),
+                .into(),
         }
     }
 }

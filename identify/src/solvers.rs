@@ -55,7 +55,7 @@ impl<'p> SolverProblem<'p> {
     /// Solver's view of a problem with at least one free parameter, begun at its start.
     ///
     /// # Errors
-    /// As [`Problem::validate`]; [`Error::Invalid`] if nothing is free, or if there are constraints; a simulation that fails at the start.
+    /// As [`Problem::validate`]; [`costate::Error::Invalid`] if nothing is free, or if there are constraints; a simulation that fails at the start.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         problem.validate()?;
         if !problem.constraints.is_empty() {
@@ -96,7 +96,7 @@ impl<'p> SolverProblem<'p> {
     /// The parameters of the problem, in their units, with these scaled values of the free ones.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for another number of values.
+    /// [`costate::Error::Invalid`] for another number of values.
     pub fn parameters(&self, x: &[f64]) -> Result<Vec<f64>> {
         if x.len() != self.free.len() {
             let problem = format!("there are {} values for {} free parameters", x.len(), self.free.len());

@@ -80,7 +80,7 @@ impl Problem {
     /// The problem with every time step divided into `parts`.
     ///
     /// # Errors
-    /// A cost that is no sum of squares; [`Error::Memory`].
+    /// A cost that is no sum of squares; [`costate::Error::Memory`].
     pub fn divided(&self, parts: usize) -> Result<Self> {
         self.divided_with(parts, &|signal| Ok(signal.clone()))
     }
@@ -174,7 +174,7 @@ pub fn identify_with_steps(
     let mut fit = Fit { statistics: statistics(problem, &found, noise), found };
     flat::judge(problem, &mut fit.found, &fit.statistics);
     // finer steps do not mend a start
-    let may_refine = *steps != Steps::AsGiven && fit.found.shortcoming.is_none();
+    let may_refine = *steps != Steps::AsGiven && fit.found.shortcomings.is_empty();
     let (Ok(first), true) = (&fit.statistics, may_refine) else { return Ok(fit) };
     let fits = vec![StepFit::of(problem, divided_by, &fit.found, first)];
     let is_refused = refused.is_some();
@@ -247,7 +247,7 @@ fn statistics(problem: &Problem, found: &Identification, noise: Noise) -> Result
     const LONG: f64 = 0.2;
     let seconds = found.seconds / found.outcome.evaluations.max(1) as f64;
     if found.outcome.reason == Reason::Interrupted && seconds > LONG {
-        return Err(Error::Interrupted { time: 0.0, step: 0 });
+        return Err(Error::interrupted());
     }
     Ok(Statistics::of(problem, found, noise)?.with_time_step(problem, found))
 }

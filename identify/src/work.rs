@@ -126,7 +126,7 @@ impl<'a> Work<'a> {
             Some(team) => team.lead(&desk, &self.problem, task)?,
             None => {
                 let mut hands = vec![(); stage.threads.min(inputs.len())];
-                in_parallel(&mut hands, stage.threads, |_, ()| {
+                in_parallel(&mut hands, stage.threads, |_, ()| -> Result<()> {
                     desk.work(task);
                     Ok(())
                 })?;

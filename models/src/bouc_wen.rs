@@ -9,7 +9,8 @@
 //! the products βγ and βδ enter; here, they are β and γ.
 
 use crate::named;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

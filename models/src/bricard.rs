@@ -65,7 +65,7 @@ pub fn bricard() -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         step: 2e-3,
         start: named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("m5", 0.8)]),

@@ -156,7 +156,7 @@ pub fn under_rear(t: f64) -> f64 {
     road(SPEED * t - AXLES[0] - AXLES[1])
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let quarter = Scenario {
         end: 2.0,
         step: 2e-3,

@@ -2,7 +2,8 @@
 
 use crate::hand_derived::CartPoleByHand;
 use crate::named;
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

@@ -23,10 +23,11 @@
 use crate::named;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::value::Value;
-use costate::{Error, Hht, Matrix, Number, Parameter, Result, Simulation, State, System, TimeGrid, unpack};
+use costate::{Hht, Matrix, Number, Parameter, Simulation, State, System, TimeGrid, unpack};
 use costate_identify::data::Record;
 use costate_identify::problem::{Experiment, Integrator, Problem};
 use costate_identify::registry::{Registry, Scenario};
+use costate_identify::{Error, Result};
 use costate_parts::assembly::{Assembly, Connection, Element};
 use costate_parts::planar::Mechanism;
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl Element for Arms {
 ///
 /// # Errors
 /// None for finite starts.
-pub fn double_pendulum(starts: &[[f64; 4]]) -> Result<Assembly> {
+pub fn double_pendulum(starts: &[[f64; 4]]) -> costate::Result<Assembly> {
     let mut mechanism = Mechanism::new("double_pendulum");
     let physical = PHYSICAL.map(|(name, unit, nominal, fixed)| {
         let parameter = Parameter::new(name, unit, nominal).non_negative();

@@ -36,7 +36,8 @@
 //! another warning says.
 
 use crate::named;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

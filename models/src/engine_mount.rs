@@ -4,7 +4,8 @@
 //! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
 
 use crate::hand_derived::EngineMountByHand;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

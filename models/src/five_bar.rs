@@ -12,7 +12,8 @@
 //! With the nominal ones, point 2 goes once around the ellipse of [`wanted`] and comes back to where it began, 0.2 mm off it at most.
 
 use crate::named;
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

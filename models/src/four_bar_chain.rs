@@ -55,7 +55,7 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         step: 2e-3,
         start: named([("m_coupler", 1.3), ("v0", 0.9)]),

@@ -75,7 +75,7 @@ pub fn gyroscope() -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         end: 2.0,
         signals: (0..2).map(|k| Signal::function(move |t| torques(t)[k])).collect(),

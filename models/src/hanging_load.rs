@@ -54,7 +54,7 @@ pub fn rest_to_rest() -> ControlScenario {
     })
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         end: DURATION,
         step: 5e-3,

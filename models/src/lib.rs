@@ -58,7 +58,7 @@ pub use top::top;
 pub use torsional_damper::TorsionalDamper;
 pub use triple_pendulum::TriplePendulum;
 
-use costate::Result;
+use costate_identify::Result;
 use costate_identify::registry::Registry;
 
 fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {

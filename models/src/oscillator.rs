@@ -1,7 +1,8 @@
 //! One mass on a spring and a damper (Lauss 2018, section 4), pushed by a force.
 
 use crate::named;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

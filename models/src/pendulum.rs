@@ -2,7 +2,8 @@
 
 use crate::hand_derived::PendulumByHand;
 use crate::named;
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::registry::{Registry, Scenario};
 
 /// Position (x, y) from the pivot, y upwards; hangs at angle 0.

@@ -39,7 +39,7 @@ pub fn pendulum_chain(count: usize) -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let start = named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("d1", 0.05), ("d2", 0.05), ("d3", 0.01), ("d4", 0.03)]);
     let scenario = Scenario { start, outputs: vec!["tip.x".into(), "tip.y".into()], ..Scenario::default() };
     registry.with_system(

@@ -150,7 +150,7 @@ fn scenario<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
     }
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let by_entries = Arc::new(rigid_body(Excitation::OneAxisAfterAnother)?);
     let by_factors = Arc::new(rigid_body_factors(Excitation::OneAxisAfterAnother)?);
     let (entries, factors) = (ENTRIES.into_iter().zip(START), FACTORS.into_iter().zip(factors_of_entries(START)?));

@@ -172,7 +172,7 @@ pub fn pose_to_pose() -> ControlScenario {
     scenario
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         end: 1.0,
         step: 5e-4,

@@ -1,7 +1,8 @@
 //! The Silverbox: an electronic Duffing oscillator with offset (Wigren & Schoukens 2013).
 
 use crate::named;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

@@ -26,7 +26,7 @@ pub fn simple_pendulum() -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         end: 2.0,
         start: named([("L", 1.2), ("g", 9.0)]),

@@ -20,7 +20,8 @@
 //! from the built-in start, but from 32 of those 50 only. Longer runs let phases slip by whole turns.
 
 use crate::named;
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

@@ -4,7 +4,8 @@
 // digits as printed
 #![allow(clippy::excessive_precision)]
 
-use costate::{InitialState, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
+use costate::{InitialState, Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 

@@ -54,7 +54,7 @@ pub fn top() -> Result<Assembly> {
     mechanism.build()
 }
 
-pub(crate) fn register(registry: Registry) -> Result<Registry> {
+pub(crate) fn register(registry: Registry) -> costate_identify::Result<Registry> {
     let scenario = Scenario {
         step: 5e-4,
         start: named([("l", 0.13), ("I_across", 2e-3), ("I_along", 8e-4), ("spin", 140.0)]),

@@ -7,7 +7,8 @@
 //! to what is missing. All data are our own: a petrol engine of two litres as textbooks describe it.
 
 use crate::named;
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 use std::f64::consts::{PI, TAU};

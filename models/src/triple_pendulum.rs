@@ -5,7 +5,8 @@
 
 use crate::named;
 use costate::cost::{Aim, Goal};
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State};
+use costate_identify::Result;
 use costate_identify::control::{ControlScenario, UnknownSignal};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};

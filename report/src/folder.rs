@@ -18,7 +18,7 @@ use costate_identify::data::rows::Rows;
 use costate_identify::optimise::{Curvature, Iteration};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{OutputFit, ResidualTests, Statistics};
-use costate_identify::{Error, Result};
+use costate_identify::{Error, Means, Remedy, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -71,14 +71,14 @@ impl Folder {
     /// # Errors
     /// [`Error::Io`] if not.
     pub fn create(path: &Path, png: bool) -> Result<Self> {
-        let remedy = "choose another folder with --out";
+        let remedy = || Remedy::by("choose another folder", Means::AnotherFolder);
         if let Some(file) = path.ancestors().find(|place| place.is_file()) {
             let reason = format!("{} is a file", file.display());
-            return Err(Error::io("create the folder", path, reason, remedy));
+            return Err(Error::io("create the folder", path, reason, remedy()));
         }
-        std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy))?;
+        std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy()))?;
         let probe = path.join(".costate-probe");
-        std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy))?;
+        std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy()))?;
         // it exists, as it has just been written; should it stay, it does no harm
         let _ = std::fs::remove_file(&probe);
         file_set::recover(path)?;
@@ -108,9 +108,10 @@ impl Folder {
     /// Refuses a simulation whose results could not be written for want of memory. It is to be asked before the work, which would be lost.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// [`costate::Error::Memory`].
     pub fn check_memory(&self, simulation: &Simulation) -> Result<()> {
-        memory::check(|| simulation.kept("states, outputs and figures"), Self::bytes_of(simulation), FEWER_STEPS)
+        let what = || simulation.kept("states, outputs and figures");
+        Ok(memory::check(what, Self::bytes_of(simulation), FEWER_STEPS)?)
     }
 
     /// Bytes of a simulation with its figures.
@@ -327,7 +328,7 @@ impl Folder {
         self.together("result.json", document, |aside| {
             aside.history(found)?;
             // whoever is in a hurry does not wait for further simulations
-            if !matches!(statistics, Err(Error::Interrupted { .. })) {
+            if !matches!(statistics, Err(error) if error.is_interruption()) {
                 aside.compared_outputs(problem, found)?;
             }
             aside.input_figures(problem)?;

@@ -44,13 +44,13 @@ use costate::signature::{Parameter, Quantity};
 use costate::simulate::{Simulation, Trajectory};
 use costate::spread::root_mean_square;
 use costate::start::StartReport;
+use costate_identify::Result;
 use costate_identify::modal::ModeResult;
 use costate_identify::prior::PriorResult;
 use costate_identify::problem::{Experiment, Problem, base_name};
 use costate_identify::response::ResponseResult;
 use costate_identify::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 use costate_identify::table::table;
-use costate_identify::{Error, Result};
 use costate_identify::{Estimate, Identification, Status};
 use serde_json::{Value, json};
 
@@ -218,7 +218,7 @@ pub fn result_json(
         "rmse": match statistics {
             // the numbers that a person reads
             Ok(statistics) => by_name(statistics.outputs.iter().map(|output| (output.name.clone(), output.rmse()))),
-            Err(Error::Interrupted { .. }) => Value::Null,
+            Err(error) if error.is_interruption() => Value::Null,
             Err(_) => rmse(problem, &identification.values()),
         },
         "parameters": parameters(problem, identification),

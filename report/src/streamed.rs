@@ -10,7 +10,7 @@ use costate::start::StartReport;
 use costate::system::{OutputPoint, Point};
 use costate_identify::data::file_set::{FILES, FileSet};
 use costate_identify::data::rows::Row;
-use costate_identify::{Error, Result};
+use costate_identify::{Error, Means, Remedy, Result};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -56,7 +56,7 @@ impl Table {
 }
 
 fn refused(path: &Path, error: io::Error) -> Error {
-    Error::io("write", path, error, "make room, or choose another folder with --out")
+    Error::io("write", path, error, Remedy::by("make room, or choose another folder", Means::AnotherFolder))
 }
 
 /// Some of the times, for figures: one series each.

@@ -41,16 +41,16 @@ pub fn keep_to_one() {
 ///
 /// # Errors
 /// Those of `work`.
-pub fn in_parallel<M: Send, R: Send>(
+pub fn in_parallel<M: Send, R: Send, E: Send>(
     items: &mut [M],
     threads: usize,
-    work: impl Fn(usize, &mut M) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
+    work: impl Fn(usize, &mut M) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
     let threads = threads.min(items.len());
     if threads <= 1 {
         return items.iter_mut().enumerate().map(|(k, item)| work(k, item)).collect();
     }
-    let results = Mutex::new((0..items.len()).map(|_| None).collect::<Vec<Option<Result<R>>>>());
+    let results = Mutex::new((0..items.len()).map(|_| None).collect::<Vec<Option<Result<R, E>>>>());
     let queue = Mutex::new(items.iter_mut().enumerate());
     std::thread::scope(|scope| {
         for _ in 0..threads {

@@ -19,7 +19,7 @@ mod switched;
 pub use interpolation::Interpolation;
 use switched::Switched;
 
-use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
+use crate::time_axis::{EVEN_TOLERANCE, check_times, mean_step, unevenness};
 use crate::{Error, Number, Result};
 use std::borrow::Cow;
 use std::fmt;
@@ -271,7 +271,7 @@ impl Samples {
             let other = if times.len() > 1 { "give more samples, or choose `linear`" } else { "give more samples" };
             return invalid(problem, other);
         }
-        let axis = TimeAxis::new(times)?;
+        check_times(times)?;
         if let Some(k) = values.iter().position(|value| !value.is_finite()) {
             let problem = format!("the value at t = {} s (row {}) is {}", times[k], k + 1, values[k]);
             return invalid(problem, "remove the sample, or correct its value");
@@ -294,8 +294,8 @@ impl Samples {
             values: values.to_vec(),
             interpolation,
             pieces,
-            step: axis.mean_step(),
-            nearly_even: axis.unevenness() < 0.25,
+            step: mean_step(times),
+            nearly_even: unevenness(times) < 0.25,
         })
     }
 

@@ -29,7 +29,7 @@ use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
 /// A watcher of the times of a run: it is shown number of the time, state, outputs. The run ends where it refuses one.
-pub type Watcher<'v> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()> + 'v;
+pub type Watcher<'v, E = Error> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<(), E> + 'v;
 
 /// Everything that fixes a trajectory but the parameters.
 #[derive(Clone)]
@@ -335,7 +335,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::run`], and what `visit` refuses: the run ends there.
-    pub fn watch(&self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
+    pub fn watch<E: From<Error>>(&self, u: &[f64], visit: &mut Watcher<'_, E>) -> Result<(Counters, StartReport), E> {
         Workspace::new(self).watch(u, visit)
     }
 
@@ -352,7 +352,7 @@ impl Simulation {
             Ok(values)
         };
         let mut all = outputs.iter().map(room).collect::<Result<Vec<_>>>()?;
-        self.watch(u, &mut |_, _, y| {
+        self.watch::<Error>(u, &mut |_, _, y| {
             all.iter_mut().zip(outputs).for_each(|(values, k)| values.push(y[*k]));
             Ok(())
         })?;

@@ -1,9 +1,9 @@
 //! Errors that the size of the time steps makes, from the same run with every step divided in two: with errors of second order, the
 //! difference is three quarters of the error.
 
-use crate::Result;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
+use crate::{Error, Result};
 
 /// Error of a run beside the difference to one with steps half as long: 1 / (1 - 1/4).
 const OF_SECOND_ORDER: f64 = 4.0 / 3.0;
@@ -123,7 +123,7 @@ fn is_compared(i: usize, stride: usize, simulation: &Simulation) -> bool {
 
 fn seen(simulation: &Simulation, u: &[f64], stride: usize) -> Result<Seen> {
     let mut seen = Seen::default();
-    simulation.watch(u, &mut |i, x, y| {
+    simulation.watch::<Error>(u, &mut |i, x, y| {
         if is_compared(i, stride, simulation) {
             seen.q.extend(own(x.q, x.v, simulation));
             seen.y.extend(y);

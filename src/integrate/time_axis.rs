@@ -1,218 +1,71 @@
-//! Sampling times: strictly increasing, and even or not.
+//! Sampling times: how even they are, and which of them cannot be used.
 
-use crate::shown::rounded;
-use crate::shown::shown;
-use crate::{Error, Result};
-use std::ops::Range;
-use std::path::PathBuf;
+use crate::Error;
 
-/// Distance, in sampling steps, that times may stray from an even grid and still count as even, unless [`TimeAxis::with_tolerance`] says
-/// otherwise.
+/// Distance, in sampling steps, that times may stray from an even grid and still count as even.
 ///
 /// Records are printed with rounded decimals: seven decimals on a step of 1.6 ms round by 3e-5 of a step. A sample that is
 /// late by a ten-thousandth of a step changes nothing that a measurement could show.
 pub const EVEN_TOLERANCE: f64 = 1e-4;
 
-/// Sampling times in seconds: at least one, all finite, strictly increasing.
-///
-/// They are *even* when each lies within `tolerance` sampling steps (and the round-off of the times themselves) of the grid
-/// with equal steps between the first and the last time. Positions are compared, not intervals, so that small errors which
-/// add up along the record count.
+/// The first sampling time that cannot be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TimeAxis {
-    times: Vec<f64>,
-    origin: Origin,
-    step: f64,
-    unevenness: f64,
-    tolerance: f64,
+#[non_exhaustive]
+pub struct UnusableTime {
+    /// Its row, counted from 0.
+    pub row: usize,
+    /// The fault, e.g. that it is no later than the time before.
+    pub problem: String,
+    /// The remedy: what to do.
+    pub remedy: &'static str,
 }
 
-/// Origin of times, for messages.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Origin {
-    /// The file, if they were read from one.
-    pub path: Option<PathBuf>,
-    /// Line of the first row in that file, or the number of the first value of a file without lines.
-    pub first_line: u64,
-    /// True for a file of MATLAB, which has no lines.
-    pub is_matlab: bool,
-    /// The column's name; empty if they come from no record.
-    pub column: String,
-}
-
-impl Origin {
-    fn error(&self, row: usize, problem: String, remedy: &str) -> Error {
-        match &self.path {
-            Some(path) => {
-                let line = self.first_line + row as u64;
-                if self.is_matlab {
-                    return Error::file(path, None, format!("at value {line} of `{}` {problem}", self.column), remedy);
-                }
-                Error::file(path, Some(line), format!("in column `{}` {problem}", self.column), remedy)
-            }
-            None if self.column.is_empty() => {
-                Error::invalid(format!("sampling times, row {}", row + 1), problem, remedy)
-            }
-            None => Error::invalid(format!("column `{}`, row {}", self.column, row + 1), problem, remedy),
-        }
+impl From<UnusableTime> for Error {
+    fn from(UnusableTime { row, problem, remedy }: UnusableTime) -> Self {
+        Error::invalid(format!("sampling times, row {}", row + 1), problem, remedy)
     }
 }
 
-impl TimeAxis {
-    /// Checks `times` in s.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] naming the first row that is not finite, or not later than the one before.
-    pub fn new(times: &[f64]) -> Result<Self> {
-        Self::with_origin(times, Origin::default())
+/// Checks that `times`, s, are finite and increase.
+///
+/// # Errors
+/// The first of them that is not finite, or not later than the one before.
+pub fn check_times(times: &[f64]) -> Result<(), UnusableTime> {
+    let wrong = |row: usize, problem: String, remedy: &'static str| Err(UnusableTime { row, problem, remedy });
+    if let Some(row) = times.iter().position(|t| !t.is_finite()) {
+        let problem = format!("the time is {}", times[row]);
+        return wrong(row, problem, "remove the row, or write the time of its sample");
     }
-
-    /// Times that come from a record, which errors name.
-    ///
-    /// # Errors
-    /// As [`TimeAxis::new`], with the place in the record.
-    pub fn with_origin(times: &[f64], origin: Origin) -> Result<Self> {
-        let (Some(&start), Some(&end)) = (times.first(), times.last()) else {
-            return Err(Error::invalid("sampling times", "there is none", "give at least one"));
-        };
-        if let Some(row) = times.iter().position(|t| !t.is_finite()) {
-            let problem = format!("the time is {}", times[row]);
-            return Err(origin.error(row, problem, "remove the row, or write the time of its sample"));
+    if let Some(before) = times.windows(2).position(|pair| pair[1] <= pair[0]) {
+        let (earlier, later) = (times[before], times[before + 1]);
+        if earlier == later {
+            return wrong(before + 1, format!("the time {later} s is repeated"), "remove the repeated row");
         }
-        if let Some(before) = times.windows(2).position(|pair| pair[1] <= pair[0]) {
-            let (earlier, later) = (times[before], times[before + 1]);
-            let (problem, remedy) = if earlier == later {
-                (format!("the time {later} s is repeated"), "remove the repeated row")
-            } else {
-                let problem = format!("the time {later} s comes after {earlier} s");
-                (problem, "sort the rows by time, or split the record where time starts again")
-            };
-            return Err(origin.error(before + 1, problem, remedy));
-        }
-        if !(end - start).is_finite() {
+        let problem = format!("the time {later} s comes after {earlier} s");
+        return wrong(before + 1, problem, "sort the rows by time, or split the record where time starts again");
+    }
+    match times {
+        [start, .., end] if !(end - start).is_finite() => {
             let problem = format!("the span from {start} s to {end} s is too large to compute with");
-            return Err(origin.error(times.len() - 1, problem, "check the times and their unit"));
+            wrong(times.len() - 1, problem, "check the times and their unit")
         }
-        let step = if times.len() > 1 { (end - start) / (times.len() - 1) as f64 } else { 0.0 };
-        let stray = |(k, t): (usize, &f64)| (t - (start + k as f64 * step)).abs() / step;
-        let unevenness = if step > 0.0 { times.iter().enumerate().map(stray).fold(0.0, f64::max) } else { 0.0 };
-        Ok(Self { times: times.to_vec(), origin, step, unevenness, tolerance: EVEN_TOLERANCE })
+        _ => Ok(()),
     }
+}
 
-    /// The times, counted as even when they stray by at most `tolerance` sampling steps (default [`EVEN_TOLERANCE`]).
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a tolerance that is negative or not a finite number.
-    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self> {
-        if !(tolerance.is_finite() && tolerance >= 0.0) {
-            let problem = format!("{tolerance} is not a fraction of a sampling step");
-            return Err(Error::invalid("tolerance of even sampling", problem, "give a small number such as 1e-4"));
-        }
-        self.tolerance = tolerance;
-        Ok(self)
+/// The mean interval between times, s; 0 where there is none.
+pub fn mean_step(times: &[f64]) -> f64 {
+    match times {
+        [start, .., end] => (end - start) / (times.len() - 1) as f64,
+        _ => 0.0,
     }
+}
 
-    /// The times, s.
-    pub fn times(&self) -> &[f64] {
-        &self.times
-    }
-
-    /// Number of samples, at least 1.
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Always false: an axis has at least one time.
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty()
-    }
-
-    /// The first time, s.
-    pub fn start(&self) -> f64 {
-        self.times[0] // there is at least one, checked when made
-    }
-
-    /// The last time, s.
-    pub fn end(&self) -> f64 {
-        self.times[self.times.len() - 1] // there is at least one, checked when made
-    }
-
-    /// The mean interval, s: the sampling step if sampling is even; 0 for a single sample.
-    pub fn mean_step(&self) -> f64 {
-        self.step
-    }
-
-    /// The interval that is usual, s: the mean one if sampling is even, else the median, which gaps do not lengthen; 0 for a single sample.
-    pub fn usual_step(&self) -> f64 {
-        if self.is_even() { self.step } else { usual_step(&self.times) }
-    }
-
-    /// The first and the last time of the largest interval between two samples, s; `None` for a single sample.
-    pub fn largest_interval(&self) -> Option<(f64, f64)> {
-        largest_interval(&self.times)
-    }
-
-    /// The spacing in words: that of even samples, or the usual interval with the largest one and its place.
-    pub fn spacing(&self) -> String {
-        match self.largest_interval().filter(|_| !self.is_even()) {
-            None => format!("{} s apart", shown(self.step)),
-            Some((from, until)) => format!(
-                "unevenly spaced: usually {} s apart, at most {} s, from {} s to {} s",
-                rounded(self.usual_step(), 4),
-                rounded(until - from, 4),
-                shown(from),
-                shown(until)
-            ),
-        }
-    }
-
-    /// Some of the times, at least one. They are even where all are.
-    pub fn part(&self, range: Range<usize>) -> Self {
-        let times = self.times[range].to_vec();
-        let own = Self::with_origin(&times, self.origin.clone()).ok().filter(|_| !self.is_even());
-        own.unwrap_or(Self { times, ..self.clone() })
-    }
-
-    /// The largest distance of a time from the even grid between first and last, in sampling steps.
-    pub fn unevenness(&self) -> f64 {
-        self.unevenness
-    }
-
-    /// True if the unevenness is within the tolerance. A single sample is even.
-    pub fn is_even(&self) -> bool {
-        let round_off = 4.0 * f64::EPSILON * self.start().abs().max(self.end().abs());
-        self.unevenness * self.step <= self.tolerance * self.step + round_off
-    }
-
-    /// The sampling step, s: the mean interval of evenly sampled times.
-    ///
-    /// # Errors
-    /// [`Error::File`] or [`Error::Invalid`] if sampling is uneven, naming the interval that differs most from the median;
-    /// or if there is one sample only.
-    pub fn sampling_step(&self) -> Result<f64> {
-        if self.times.len() < 2 {
-            let problem = "there is one sample only, so there is no sampling step".to_string();
-            return Err(self.origin.error(0, problem, "give at least two samples"));
-        }
-        if self.is_even() {
-            return Ok(self.step);
-        }
-        let intervals: Vec<f64> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let median = usual_step(&self.times);
-        let differs = |k: &usize| (intervals[*k] - median).abs();
-        let worst = (0..intervals.len()).max_by(|a, b| differs(a).total_cmp(&differs(b))).unwrap_or(0);
-        let problem = format!(
-            "sampling is uneven where even sampling is needed: from {} s to {} s is {:.6e} s, where {median:.6e} s is \
-             usual (times stray from an even grid by up to {:.3} steps, {} allowed)",
-            self.times[worst],
-            self.times[worst + 1],
-            intervals[worst],
-            self.unevenness,
-            self.tolerance,
-        );
-        let remedy = "fill the gap or resample the record, or allow more with `with_tolerance`";
-        Err(self.origin.error(worst + 1, problem, remedy))
-    }
+/// The largest distance of a time from the even grid between first and last, in sampling steps.
+pub fn unevenness(times: &[f64]) -> f64 {
+    let step = mean_step(times);
+    let stray = |(k, t): (usize, &f64)| (t - (times[0] + k as f64 * step)).abs() / step;
+    if step > 0.0 { times.iter().enumerate().map(stray).fold(0.0, f64::max) } else { 0.0 }
 }
 
 /// The median interval between times, s, of two in the middle the shorter one; 0 where there is none.

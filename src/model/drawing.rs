@@ -180,7 +180,7 @@ impl Drawing {
             if ![x, y, angle, radius].iter().all(|value| value.is_finite()) {
                 let at = format!("x = {x} m, y = {y} m, angle = {angle} rad");
                 let size = if *radius == 0.0 { String::new() } else { format!(", radius = {radius} m") };
-                let remedy = "check what `Model::picture` computes it from, and the motion by `costate simulate`";
+                let remedy = "check what `Model::picture` computes it from, and the motion";
                 return refuse(format!("`{name}` is at {at}{size}"), remedy);
             }
         }

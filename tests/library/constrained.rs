@@ -1,8 +1,7 @@
 //! Constrained minimisation: textbook problems with known solutions and multipliers, by every method.
 
-use costate::Error;
-use costate::Result;
 use costate::least_squares::{Linearised, Reduction};
+use costate_identify::Result;
 use costate_identify::optimise;
 use costate_identify::optimise::{
     ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, Flow, Limit, Method, Multipliers, Options, Reason,
@@ -441,7 +440,7 @@ fn wrong_input_is_refused() {
             &self.0
         }
         fn augmented_gradient(&mut self, _: &[f64], _: &Multipliers, _: &mut [f64], _: &mut [f64]) -> Result<f64> {
-            Err(Error::NotFinite { quantity: "x".into(), value: f64::NAN, time: 1.0, step: 3 })
+            Err(costate::Error::NotFinite { quantity: "x".into(), value: f64::NAN, time: 1.0, step: 3 }.into())
         }
     }
     let run = |method| {

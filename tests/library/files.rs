@@ -1,6 +1,6 @@
 //! Writing files: whole or not at all, and a sentence with a remedy when it is refused.
 
-use costate::Error;
+use costate_identify::Error;
 use costate_identify::data::files::write_atomically;
 use std::fs;
 use std::path::{Path, PathBuf};

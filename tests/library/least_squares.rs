@@ -6,10 +6,10 @@ mod units;
 
 use crate::searches::{check, check_bounds, variables};
 use costate::least_squares::{Linearised, Reduction};
-use costate::{Error, Result};
 use costate_identify::optimise::{
     Flow, Method, Objective, Options, Outcome, Reason, Scale, Variable, VariableStatus, minimise,
 };
+use costate_identify::{Error, Result};
 use problems::{
     bard, box_3d, brown_badly_scaled, brown_dennis, freudenstein_roth, jennrich_sampson, kowalik_osborne, meyer,
     osborne_1, osborne_2, powell_singular, rosenbrock,
@@ -313,7 +313,9 @@ fn log_scale_spans_decades() {
 /// if nothing else is left, the end says so.
 #[test]
 fn failures_are_rejected_steps() {
-    let failure = || Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 };
+    let failure = || -> Error {
+        costate::Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 }.into()
+    };
     for method in [LM, GN] {
         for kind in 0..3 {
             let residuals = |u: &[f64]| {

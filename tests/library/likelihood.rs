@@ -144,7 +144,7 @@ fn what_cannot_be_estimated_is_said() {
     assert_eq!(noise.end, RoundsEnd::SearchEnded);
     assert!(found.outcome.evaluations <= 3);
     assert!(noise.report().contains("warning: the search ended in round 1"), "{}", noise.report());
-    let refused = |result: costate::Result<Problem>, words: &[&str]| {
+    let refused = |result: costate_identify::Result<Problem>, words: &[&str]| {
         let message = result.err().unwrap().to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     };

@@ -84,7 +84,7 @@ impl Writer {
     }
 }
 
-fn parse(bytes: &[u8]) -> costate::Result<Record> {
+fn parse(bytes: &[u8]) -> costate_identify::Result<Record> {
     Record::parse_any(bytes, Path::new("run.mat"))
 }
 

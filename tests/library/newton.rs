@@ -4,15 +4,16 @@ mod ends;
 mod functions;
 
 use crate::searches::{check, check_bounds, variables};
-use costate::{Error, Number, Result};
+use costate::Number;
 use costate_identify::optimise::{
     Curvature, Flow, Method, Objective, Options, Outcome, Reason, Scale, Variable, VariableStatus, minimise,
 };
+use costate_identify::{Error, Result};
 use functions::{Beale, BrownBadlyScaled, Chain, Decades, Function, PowellSingular, Rosenbrock, Saddle, squares};
 use num_dual::{Dual64, HyperDual64};
 
 fn failure() -> Error {
-    Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 }
+    costate::Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 }.into()
 }
 
 /// Counts everything, and checks that bounds are kept and second derivatives are asked for where the function ran last.

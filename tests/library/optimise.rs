@@ -3,7 +3,7 @@
 mod ends;
 
 use crate::searches::{check, check_bounds, variables};
-use costate::Result;
+use costate_identify::Result;
 use costate_identify::optimise::{
     Flow, Method, Objective, Options, Outcome, Reason, Scale, StepRule, Variable, VariableStatus, minimise,
 };

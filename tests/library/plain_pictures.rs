@@ -4,7 +4,8 @@ use crate::svg;
 
 use costate::FreeEndTime;
 use costate::drawing::{Drawing, Place};
-use costate::{Hht, Matrix, Model, Number, Plain, Result, Signal, Signature, Simulation, System, TimeGrid};
+use costate::{Hht, Matrix, Model, Number, Plain, Signal, Signature, Simulation, System, TimeGrid};
+use costate_identify::Result;
 use costate_models::{FiveBar, OverheadCrane, Pendulum};
 use costate_report::plot::mechanism::{Animation, Picture, sketch};
 use std::sync::{Arc, Mutex};

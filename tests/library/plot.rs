@@ -2,9 +2,9 @@
 
 mod standard;
 
+use costate_identify::Error;
 use std::path::PathBuf;
 
-use costate::Error;
 use costate_report::plot::{self, Axis, Color, Figure, Marker, Panel, Series};
 
 /// A folder of its own for each test, removed at the end.
@@ -245,7 +245,7 @@ fn letters(svg: &str) -> Vec<f64> {
 /// Protects readers of printed figures: no letter is smaller than 6 points, superscripts included, and no figure is so high that it
 /// must be shrunk to fit on a page.
 #[test]
-fn type_is_never_below_six_points() -> costate::Result<()> {
+fn type_is_never_below_six_points() -> costate_identify::Result<()> {
     let time = ramp(300);
     let values: Vec<f64> = time.iter().map(|t| 1e-7 * (9.0 * t).sin()).collect();
     let long = "angular velocity of the crank relative to the frame of the engine";
@@ -279,7 +279,7 @@ fn type_is_never_below_six_points() -> costate::Result<()> {
 /// Protects figures of several panels from saying the same four times: a shared legend stands once above all of them, in rows or in one column,
 /// and is as wide as the figure.
 #[test]
-fn a_shared_legend_stands_once() -> costate::Result<()> {
+fn a_shared_legend_stands_once() -> costate_identify::Result<()> {
     let names = ["one scheme", "another scheme", "a third scheme", "a fourth scheme"];
     let figure = |columns: usize| {
         let panel = || {

@@ -183,7 +183,7 @@ fn weak_directions_are_named_and_sizes_do_not_matter() {
 /// Protects the sentences, and sensible outcomes, of input that allows no statistics or only some.
 #[test]
 fn wrong_input_gets_a_sentence_and_a_sensible_outcome() {
-    let sentence = |result: costate::Result<Statistics>| result.unwrap_err().to_string();
+    let sentence = |result: costate_identify::Result<Statistics>| result.unwrap_err().to_string();
     // a parameter without influence is named, the others keep their statistics
     let (times, values, mut problem, u) = line(Quadrature::Unit);
     problem.parameters[2].free = true;
@@ -379,7 +379,7 @@ fn reports_carry_the_statistics_and_survive_without_them() {
     for name in ["correlation.svg", "residuals_x.svg", "result.json"] {
         assert!(path.join(name).is_file(), "{name}");
     }
-    let missing = Err(costate::Error::invalid("the statistics", "there are none", "carry on"));
+    let missing = Err(costate_identify::Error::invalid("the statistics", "there are none", "carry on"));
     let json = result_json(&problem, "bfgs", &found, &missing);
     folder.identification(&problem, &found, &missing, json.clone()).unwrap();
     assert_eq!(json["statistics"]["missing_because"], "the statistics: there are none; carry on");

@@ -36,9 +36,10 @@ pub fn elements(svg: &str) -> usize {
 }
 
 #[track_caller]
-pub fn assert_refused<T>(result: Result<T>, parts: &[&str]) {
+pub fn assert_refused<T, E: Into<costate_identify::Error>>(result: Result<T, E>, parts: &[&str]) {
     let Err(error) = result else { panic!("nothing is refused") };
-    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    let error = error.into();
+    assert!(matches!(error.engine(), Some(Error::Invalid { .. })), "{error:?}");
     let text = error.to_string();
     for part in parts {
         assert!(text.contains(part), "`{part}` is missing in: {text}");

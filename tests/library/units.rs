@@ -1,6 +1,7 @@
 //! Units of columns, end to end: a record in any unit gives the parameters of the record in the model's units.
 
-use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State};
+use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
 use costate_identify::problem_file::parse;

@@ -1,10 +1,11 @@
 //! What outputs of the model at the start look like beside the data: what a slip in a column, a sign or a unit would do.
 
+use crate::remedy;
 use costate::cost::{LeastSquares, Reference};
 use costate::shown::rounded;
 use costate::signature::Parameter;
-use costate::time_axis::TimeAxis;
 use costate_identify::Result;
+use costate_identify::data::TimeAxis;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::specification::Specification;
 use costate_identify::statistics::{OutputFit, fits};
@@ -77,7 +78,7 @@ impl Looked {
             steps: simulation.steps(),
             substeps,
             inputs: (0..signature.inputs.len()).map(input).collect(),
-            outputs: compared(problem, experiment).map_err(|error| error.to_string()),
+            outputs: compared(problem, experiment).map_err(|error| remedy::sentence(&error)),
         }
     }
 

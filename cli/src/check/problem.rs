@@ -5,6 +5,7 @@ use super::diagnosis::{Looked, at_bounds, twice};
 use super::text;
 use crate::console::{print, print_document, tell_error, waiting};
 use crate::duration::Duration;
+use crate::remedy;
 use crate::{ExitStatus, kept, settings};
 use costate::parallel::in_parallel;
 use costate::sensitivity::Method;
@@ -80,7 +81,7 @@ fn all_errors(specification: &Specification, registry: &Registry, first: Error) 
         Specification { experiments, ..specification.clone() }.build(registry).err()
     };
     let errors: Vec<Error> = specification.experiments.iter().filter_map(alone).collect();
-    errors.iter().filter(|error| **error != first).for_each(|error| tell_error(&error.to_string()));
+    errors.iter().filter(|error| **error != first).for_each(|error| tell_error(&remedy::sentence(error)));
     first
 }
 
@@ -111,7 +112,7 @@ fn look(
     let experiments = in_parallel(&mut experiments, problem.at_once()?, |_, experiment| {
         let looked = Looked::at(problem, experiment);
         waiting.done(done.fetch_add(1, Ordering::Relaxed) + 1);
-        Ok(looked)
+        Ok::<_, Error>(looked)
     })?;
     waiting.now("derivatives");
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
@@ -129,11 +130,11 @@ fn look(
     } else if experiments.iter().all(|looked| looked.outputs.is_ok()) {
         match derivatives(problem) {
             Ok((value, entries)) => (cost, gradient) = (value, entries),
-            Err(error) => wrong.push(error.to_string()),
+            Err(error) => wrong.push(remedy::sentence(&error)),
         }
-        identified = identifiability(problem, &problem.start).map_err(|error| error.to_string());
+        identified = identifiability(problem, &problem.start).map_err(|error| remedy::sentence(&error));
         if let Ok(found) = &identified {
-            warnings.extend(flat::unseen(problem, found, &problem.start, &|_| true));
+            warnings.extend(flat::unseen(problem, found, &problem.start, &|_| true).iter().map(remedy::in_words));
         }
         match &identified {
             Ok(found) if found.undetermined.is_empty() && found.without_influence.is_empty() => {

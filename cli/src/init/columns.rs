@@ -1,9 +1,10 @@
 //! What the columns of a record may be, by their names and units.
 
+use crate::remedy;
 use costate::signature::{Quantity, Signature};
-use costate::time_axis::TimeAxis;
 use costate_identify::Result;
 use costate_identify::data::Record;
+use costate_identify::data::TimeAxis;
 use costate_identify::data::clock::{Clock, clock};
 use costate_identify::data::columns::{self, Sought};
 use costate_identify::data::header;
@@ -99,7 +100,7 @@ fn by_name(record: &Record, file: &Path, (quantity, others): (&Quantity, &[Strin
     let found = match columns::locate(record, file, &sought) {
         Ok(found) => found.map(|column| (column.name.to_string(), By::Name)),
         Err(error) => {
-            mapped.refusal = Some(error.to_string());
+            mapped.refusal = Some(remedy::sentence(&error));
             return mapped;
         }
     };

@@ -4,6 +4,7 @@ mod columns;
 mod text;
 
 use super::console::{print, print_document};
+use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use columns::Columns;
@@ -82,7 +83,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             ExitStatus::Success
         }
         Err(error) => {
-            let problem = format!("the file is written, and cannot be run as it is: {error}");
+            let problem = format!("the file is written, and cannot be run as it is: {}", remedy::sentence(&error));
             let remedy = format!("complete it by hand, then costate check {path}");
             kept(Err(Error::invalid(path.to_string(), problem, remedy)))
         }

@@ -8,7 +8,8 @@
 //! `phi` is the angle of the gear's output, `alpha` that of the arm; both are zero where the arm hangs. `s` is the sign of the
 //! velocity, smoothed.
 
-use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate_cli::Result;
 use costate_cli::registry::{Registry, Scenario};
 
 /// Gravity, m/s².

@@ -1,11 +1,12 @@
 //! Data that are drawn from those at hand.
 
+use crate::error::Locate;
 use crate::modal::ModeResult;
 use crate::prior::{Distribution, Prior};
 use crate::problem::{Experiment, Problem};
 use crate::response::{MeasuredResponse, ResponseResult};
 use crate::statistics::block_length;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Loss};
 use costate::random::SplitMix64;
 use costate::shown::rounded;
@@ -96,9 +97,11 @@ pub(super) fn check_blocks(problem: &Problem, length: Option<f64>, what: String)
             let problem = format!("`{name}` is compared as a spectrum, whose lines do not follow one another in time");
             let remedy = match count {
                 1 => {
-                    "compare it in time, or look at profiles (--profiles): with one experiment there is nothing else to draw"
+                    let words =
+                        "with one experiment there is nothing else to draw: compare it in time, or look at profiles";
+                    Remedy::by(words, Means::Profiles)
                 }
-                _ => "draw experiments (--bootstrap-over experiments), or compare it in time",
+                _ => Remedy::by("compare it in time, or draw experiments", Means::Experiments),
             };
             return Err(Error::invalid(what, problem, remedy));
         }
@@ -110,7 +113,11 @@ pub(super) fn check_blocks(problem: &Problem, length: Option<f64>, what: String)
                 rounded(duration, 4),
                 experiment.name
             );
-            return Err(Error::invalid(what, problem, "give shorter blocks, or leave --block out"));
+            return Err(Error::invalid(
+                what,
+                problem,
+                Remedy::by("give shorter blocks, or leave their length out", Means::BlockLength),
+            ));
         }
     }
     Ok(())

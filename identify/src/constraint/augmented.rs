@@ -154,7 +154,7 @@ impl Cost for AugmentedCost<'_> {
         self.cost.sensors()
     }
 
-    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> costate::Result<()> {
         self.cost.check(signature, grid)
     }
 

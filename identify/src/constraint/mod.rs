@@ -35,7 +35,7 @@ pub use rule::ConstraintSetting;
 
 use crate::optimise::Limit;
 use crate::problem::Problem;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::grid::TimeGrid;
 use costate::linearise::{DifferentiatedFunction, Function, ParameterFunction};
 use costate::shown::number;
@@ -242,7 +242,8 @@ impl Constraint {
             let list = terms.iter().zip(&parameters);
             let list = names(list.map(|((k, _), p)| format!("{} = {}", named(p), number(problem.start[*k]))).collect());
             let problem = format!("all that it names is fixed ({list}), so that nothing can be changed");
-            return wrong(problem, "free one of them (`free = true`, or --free NAME), or leave the constraint out");
+            let remedy = Remedy::by("leave the constraint out, or free one of them", Means::Free(None));
+            return Err(Error::invalid(self.place(), problem, remedy));
         }
         let ends = |p: &costate::Parameter, k: usize| {
             if p.free { (p.lower, p.upper) } else { (problem.start[k], problem.start[k]) }

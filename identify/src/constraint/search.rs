@@ -112,7 +112,7 @@ impl ConstrainedObjective for Constrained<'_, '_> {
         // constraints are those of the first experiment
         let found = self.reduced.gradient.each(&u, |k, Member { gradient, u, .. }| match k {
             0 => self.cost.residuals(gradient, costs[0], u, multipliers),
-            _ => gradient.linearise(u, costs[k]).map(|own| (own.cost(), own, Vec::new())),
+            _ => Ok(gradient.linearise(u, costs[k]).map(|own| (own.cost(), own, Vec::new()))?),
         });
         let found = self.reduced.noting(found)?;
         let beside = self.problem.rows_beside(&u)?;

@@ -150,7 +150,7 @@ fn restarted_at_jumps(simulation: &Simulation, unknown: &[UnknownSignal]) -> Res
             times.extend(signal.times(simulation.grid().times())?);
         }
     }
-    simulation.restarting_at(&times)
+    Ok(simulation.restarting_at(&times)?)
 }
 
 /// The penalty that a limit on rates is begun with, beside costs of about one.
@@ -194,7 +194,7 @@ impl Control {
                     parameter.size = Some(signal.signal.size);
                     parameter.lower = parameter.lower.max(signal.signal.lower);
                     parameter.upper = parameter.upper.min(signal.signal.upper);
-                    parameter.validate().map_err(stated)?;
+                    parameter.validate().map_err(|error| stated(error.into()))?;
                 }
             }
             placed.push(signal);

@@ -1,7 +1,7 @@
 //! Replay of a solution with its signals at half the step: is it one of the equations of motion, and not of the time grid?
 
 use super::Control;
-use crate::Result;
+use crate::{Error, Result};
 use costate::simulate::{Simulation, Trajectory};
 
 /// Shift of an output when steps are halved.
@@ -45,7 +45,7 @@ impl Control {
     /// As [`Simulation::new`].
     pub fn simulation_of(&self, unknowns: &[f64], parts: usize) -> Result<Simulation> {
         let grid = self.simulation.grid().divided(parts)?;
-        self.simulation.on(grid, self.signals_of(unknowns)?)
+        Ok(self.simulation.on(grid, self.signals_of(unknowns)?)?)
     }
 
     /// Runs a solution again at half the step.
@@ -54,7 +54,7 @@ impl Control {
     /// A simulation that fails.
     pub fn replay(&self, unknowns: &[f64]) -> Result<Replay> {
         let (u, _) = self.expand(unknowns);
-        let [given, fine] = [1, 2].map(|parts| self.simulation_of(unknowns, parts)?.run(&u));
+        let [given, fine] = [1, 2].map(|parts| Ok::<_, Error>(self.simulation_of(unknowns, parts)?.run(&u)?));
         let (given, fine) = (given?, fine?);
         let mut shifts = Vec::new();
         let mut cost = [0.0; 2];

@@ -4,6 +4,7 @@ use super::{Control, Source, UnknownSignal};
 use crate::clock::{Clock, clock};
 use crate::columns::{self, Calibration, Sought};
 use crate::data::Record;
+use crate::error::Locate;
 use crate::optimise::Method;
 use crate::specification::Samples;
 use crate::{Error, Result};
@@ -70,7 +71,12 @@ impl ControlScenario {
             parts => simulation.grid().divided(parts)?,
         };
         let simulation = simulation.on(grid, start)?;
-        let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature);
+        let goals = (self.goals)(simulation.grid().times());
+        for (k, goal) in goals.iter().enumerate() {
+            let checked = goal.check(simulation.signature());
+            checked.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
+        }
+        let goals = Goals::new(simulation.signature(), goals, self.quadrature);
         let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
         Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())
     }
@@ -215,8 +221,8 @@ fn path(
     notes.extend(allowed);
     let path = Signal::sampled(&samples.times, &samples.values, Interpolation::Linear)?;
     path.covers(run.0, run.1).map_err(|error| match error {
-        Error::Invalid { problem, remedy, .. } => {
-            Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
+        costate::Error::Invalid { problem, remedy, .. } => {
+            costate::Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
         }
         other => other,
     })?;

@@ -30,7 +30,7 @@ impl Shape {
     /// The shape of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the nearest one.
+    /// [`costate::Error::UnknownName`] with the nearest one.
     pub fn by_name(name: &str) -> Result<Self> {
         let all = [Shape::Constant, Shape::Linear, Shape::Cubic, Shape::Fourier];
         let place = Self::NAMES.iter().position(|own| *own == name);

@@ -2,10 +2,10 @@
 
 use crate::columns::{self, Calibration, Keys, Sought};
 use crate::data::Record;
+use crate::data::TimeAxis;
 use crate::header;
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
-use costate::time_axis::TimeAxis;
 use std::path::Path;
 
 /// Times of a record.
@@ -41,7 +41,7 @@ fn named(header: &str) -> (&str, Option<bool>) {
 ///
 /// # Errors
 /// [`Error::File`] if no column or none alone is such, if it is in a unit that is none of time, or if times do not increase;
-/// [`Error::UnknownName`] for a name that no column has.
+/// [`costate::Error::UnknownName`] for a name that no column has.
 pub fn clock<'r>(record: &'r Record, file: &Path, asked: Option<&str>, unit: Option<&str>) -> Result<Clock<'r>> {
     let calibration = unit.map(|unit| Calibration { unit: Some(unit.to_string()), ..Calibration::default() });
     let of = |name: &str| read(record, file, name, calibration.as_ref());

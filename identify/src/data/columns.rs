@@ -138,7 +138,7 @@ pub struct Located<'r> {
 /// The column called so, or else so with a unit behind it.
 ///
 /// # Errors
-/// [`Error::File`] if the column is in a unit that no factor leads from, or if two columns fit as well; [`Error::Invalid`] for a calibration
+/// [`Error::File`] if the column is in a unit that no factor leads from, or if two columns fit as well; [`costate::Error::Invalid`] for a calibration
 /// that contradicts itself.
 pub fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Located<'r>>> {
     sought.calibration.map_or(Ok(()), Calibration::validate)?;

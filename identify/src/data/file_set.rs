@@ -6,7 +6,7 @@
 //! completes the move.
 
 use crate::files::write_atomically;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -43,7 +43,9 @@ pub struct FileSet {
 impl FileSet {
     /// A folder aside, within the folder `target`.
     pub fn begin(target: &Path) -> Result<Self> {
-        let refused = |error: io::Error| Error::io("write into", target, error, "choose another folder with --out");
+        let refused = |error: io::Error| {
+            Error::io("write into", target, error, Remedy::by("choose another folder", Means::AnotherFolder))
+        };
         loop {
             let aside = target.join(name_aside());
             match fs::create_dir(&aside) {
@@ -102,7 +104,7 @@ impl FileSet {
     }
 
     fn refused(&self, path: &Path, error: io::Error) -> Error {
-        Error::io("write into", path, error, "choose another folder with --out")
+        Error::io("write into", path, error, Remedy::by("choose another folder", Means::AnotherFolder))
     }
 
     /// Refuses to replace what is no file, or protected.
@@ -112,7 +114,12 @@ impl FileSet {
             Ok(metadata) if metadata.permissions().readonly() => "the file is write-protected",
             _ => return Ok(()),
         };
-        Err(Error::io("write", path, reason, "move it away, or choose another folder with --out"))
+        Err(Error::io(
+            "write",
+            path,
+            reason,
+            Remedy::by("move it away, or choose another folder", Means::AnotherFolder),
+        ))
     }
 }
 
@@ -179,7 +186,7 @@ pub fn recover(target: &Path) -> Result<()> {
         }
         let journal = fs::read(aside.join(JOURNAL)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(journal) = journal {
-            let remedy = "choose another folder with --out";
+            let remedy = Remedy::by("choose another folder", Means::AnotherFolder);
             complete(&aside, target, &journal).map_err(|error| Error::io("write into", target, error, remedy))?;
         }
         // should it stay, it does no harm

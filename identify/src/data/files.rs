@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// `<(..)` of a shell) is read.
 ///
 /// # Errors
-/// [`Error::Io`] for a folder, a device, a pipe by name, a file that is not there or must not be read. [`Error::Memory`] for what does not
+/// [`Error::Io`] for a folder, a device, a pipe by name, a file that is not there or must not be read. [`costate::Error::Memory`] for what does not
 /// fit into memory.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let refuse = |reason: &str, remedy: &str| Err(Error::io("read", path, reason, remedy));

@@ -48,7 +48,7 @@ fn remedy(path: &Path) -> String {
 /// The record in a file of version 5; NaN where a vector has it.
 ///
 /// # Errors
-/// [`Error::File`] for what is no such file, is damaged, or holds no vector; [`Error::Memory`].
+/// [`Error::File`] for what is no such file, is damaged, or holds no vector; [`costate::Error::Memory`].
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Record> {
     let refuse = |problem: &str| Err(Error::file(path, None, problem, remedy(path)));
     if bytes.is_empty() {

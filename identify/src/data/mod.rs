@@ -21,17 +21,18 @@ mod foreign;
 pub mod header;
 mod mat;
 pub mod rows;
+mod time_axis;
 pub mod unit;
 
 use crate::rows::Rows;
 use crate::{Error, Result};
 use cells::{Decimals, Delimiter, Gaps, Row, cells, decode, read_row, shorten};
-use costate::time_axis::Origin;
-pub use costate::time_axis::{EVEN_TOLERANCE, TimeAxis};
 use foreign::Foreign;
 use mat::LeftOut;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use time_axis::Origin;
+pub use time_axis::TimeAxis;
 
 /// Named columns of equal length: at least one column and one row, all values finite, or NaN where a file has gaps and was read with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +71,7 @@ impl Record {
     /// Parses a record as [`Record::read`] does, from bytes that are already in memory; `path` is named in messages.
     ///
     /// # Errors
-    /// [`Error::File`] and [`Error::Memory`], as for [`Record::read`].
+    /// [`Error::File`] and [`costate::Error::Memory`], as for [`Record::read`].
     pub fn parse_any(bytes: &[u8], path: &Path) -> Result<Self> {
         if mat::is_meant(bytes, path) { mat::parse(bytes, path) } else { Self::parse(bytes, path, Gaps::Allowed) }
     }
@@ -82,7 +83,7 @@ impl Record {
     /// accepted. Numbers have a decimal point; between semicolons or tabs, all of them may have a decimal comma.
     ///
     /// # Errors
-    /// [`Error::Io`] and [`Error::Memory`] as from [`files::read`]. [`Error::File`] with line and column for anything that is not a finite
+    /// [`Error::Io`] and [`costate::Error::Memory`] as from [`files::read`]. [`Error::File`] with line and column for anything that is not a finite
     /// number, rows of another length than the header, names that are missing or repeated, blank lines between rows, a
     /// missing header, a file without rows, and text that is not UTF-8.
     pub fn read_csv(path: &Path) -> Result<Self> {
@@ -152,7 +153,7 @@ impl Record {
     /// A record from columns in memory, in the given order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for no column or no row, columns of different length, a value that is not finite, and names that
+    /// [`costate::Error::Invalid`] for no column or no row, columns of different length, a value that is not finite, and names that
     /// a file could not keep: empty, repeated, with spaces around them or control characters in them, or all numbers.
     pub fn from_columns<S: Into<String>>(columns: impl IntoIterator<Item = (S, Vec<f64>)>) -> Result<Self> {
         let (names, columns): (Vec<String>, Vec<Vec<f64>>) =
@@ -211,7 +212,7 @@ impl Record {
     /// `clock [ms]`, in ms.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], with the nearest name; [`Error::Invalid`] where two columns differ in their units only; [`Error::File`] for a
+    /// [`costate::Error::UnknownName`], with the nearest name; [`costate::Error::Invalid`] where two columns differ in their units only; [`Error::File`] for a
     /// value that is missing.
     pub fn column(&self, name: &str) -> Result<&[f64]> {
         let index = self.place(name)?;
@@ -274,7 +275,7 @@ impl Record {
     /// `Time (min)`, `t/h`, `t_us`) is converted.
     ///
     /// # Errors
-    /// As [`Record::column`]; [`Error::File`] for a column whose unit is none of time, or naming the line (without a file: [`Error::Invalid`]
+    /// As [`Record::column`]; [`Error::File`] for a column whose unit is none of time, or naming the line (without a file: [`costate::Error::Invalid`]
     /// naming the row) where time does not increase.
     pub fn time(&self, column: &str) -> Result<TimeAxis> {
         let name = &self.names[self.place(column)?];

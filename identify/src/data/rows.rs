@@ -20,7 +20,7 @@ impl Rows<'_> {
     /// Writes a file of columns separated by commas; it appears whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Invalid`] for a value that is not finite, which could not be read again.
+    /// [`Error::Io`]; [`costate::Error::Invalid`] for a value that is not finite, which could not be read again.
     pub fn write_file(&self, path: &Path) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for i in 0..self.count {

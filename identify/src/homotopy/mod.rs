@@ -248,7 +248,7 @@ fn in_words(costs: [Option<f64>; 2], helped: bool, failure: Option<&str>) -> Str
         ),
         ([Some(plain), Some(last)], _) => format!(
             "homotopy did not help: its last fit, without any pull, ends at a cost of {last:.6e}, above the plain fit from the same start, \
-             {plain:.6e}, which is kept; more stages, another gain or --starts may find better ones"
+             {plain:.6e}, which is kept; more stages, another gain or a search from many starts may find better ones"
         ),
         ([Some(plain), None], _) => format!(
             "homotopy did not help: it did not reach a fit without any pull; the plain fit from the start, at a cost of {plain:.6e}, is kept"

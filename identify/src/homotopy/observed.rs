@@ -9,7 +9,6 @@
 //! ```
 
 use super::record::Channel;
-use crate::Result;
 use costate::linearise::DenseLu;
 use costate::signature::Signature;
 use costate::sketch::Sketch;
@@ -51,7 +50,7 @@ impl System for Observed {
         self.inner.sketch()
     }
 
-    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Option<Sketch>> {
+    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> costate::Result<Option<Sketch>> {
         self.inner.sketch_at(t, q, w, u)
     }
 

@@ -2,7 +2,7 @@
 
 use super::Homotopy;
 use crate::problem::{Experiment, Problem};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Sensor};
 use costate::linearise::DenseLu;
 use costate::signature::difference;
@@ -89,7 +89,8 @@ pub(super) fn channels(
     if found.is_empty() {
         let problem = "none of the measured outputs is a position or a velocity, as functions of q and v: accelerations, forces and spectra do not \
                        pull a model towards a record";
-        let remedy = "compare a position or a velocity, too (the model needs such an output), or leave homotopy out and take --starts";
+        let words = "compare a position or a velocity, too (the model needs such an output), or leave homotopy out and search from many starts";
+        let remedy = Remedy::by(words, Means::Starts);
         return Err(Error::invalid(what(), problem, remedy));
     }
     probe.direct(&mut found);

@@ -181,7 +181,7 @@ impl<'a> ObjectiveEvaluator<'a> {
                     return self.keep(x, u, cost, gradient, model).map(Some);
                 }
                 Err(error) if error.is_simulation_failure() => error.to_string(),
-                Err(Error::Interrupted { .. }) => {
+                Err(error) if error.is_interruption() => {
                     self.evaluations -= 1;
                     return Err(Halt::Stop(Reason::Interrupted));
                 }
@@ -279,7 +279,7 @@ impl<'a> ObjectiveEvaluator<'a> {
         let suggestion = model.minimiser(damping);
         match model.quadratic.error {
             None => Ok(suggestion),
-            Some(Error::Interrupted { .. }) => Err(Halt::Stop(Reason::Interrupted)),
+            Some(error) if error.is_interruption() => Err(Halt::Stop(Reason::Interrupted)),
             Some(error) => Err(Halt::Error(error)),
         }
     }
@@ -289,7 +289,7 @@ impl<'a> ObjectiveEvaluator<'a> {
         match outcome {
             Ok(()) => Ok(true),
             Err(error) if error.is_simulation_failure() => Ok(false),
-            Err(Error::Interrupted { .. }) => Err(Halt::Stop(Reason::Interrupted)),
+            Err(error) if error.is_interruption() => Err(Halt::Stop(Reason::Interrupted)),
             Err(error) => Err(Halt::Error(error)),
         }
     }

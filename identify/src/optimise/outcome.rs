@@ -2,7 +2,7 @@
 
 use super::trace::Trace;
 use super::variable::VariableStatus;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::interrupt::Interrupt;
 use std::fmt;
 
@@ -252,7 +252,23 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        self.remedy().fmt(f)
+    }
+}
+
+impl Reason {
+    /// The reason in words, with the means that they recommend.
+    pub fn remedy(self) -> Remedy {
+        let means = match self {
+            Reason::SolutionLost => Some(Means::Step),
+            Reason::NothingExplained => Some(Means::Starts),
+            _ => None,
+        };
+        Remedy { words: self.words().to_string(), means }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
             Reason::CostBelowTarget => "the cost reached its target",
             Reason::GradientSmall => "the gradient fell below its tolerance",
             Reason::AngleSmall => {
@@ -267,15 +283,17 @@ impl fmt::Display for Reason {
             Reason::StepSmall => "the relative steps fell below their tolerance (xtol)",
             Reason::ResidualsVanished => "the residuals have vanished, up to round-off",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
-            Reason::CostSettled => "the cost has settled: it fell by less than 0.1 % in the last 20 iterations (50 of bfgs and l-bfgs); a lower one may \
-             exist, which another method or start may find",
+            Reason::CostSettled => {
+                "the cost has settled: it fell by less than 0.1 % in the last 20 iterations (50 of bfgs and l-bfgs); a lower one may \
+             exist, which another method or start may find"
+            }
             Reason::CostStalled => {
                 "the cost hardly falls any more (by less than 0.1 % in the last 20 iterations, 50 of bfgs and l-bfgs), but its gradient is large: no \
                  minimum; another method (lm, where the cost is a sum of squares), a start nearby or an effort (effort = WEIGHT) may help"
             }
             Reason::SolutionLost => {
                 "the solution was lost on smaller steps: what was found on larger ones lived on the error of the steps; another method (lm), an \
-                 effort (effort = WEIGHT) or smaller steps from the start on (--step) may find a gentler one"
+                 effort (effort = WEIGHT) or smaller steps from the start on may find a gentler one"
             }
             Reason::SolverConverged => "argmin's solver has converged, by its own test",
             Reason::SolverStopped => {
@@ -285,7 +303,9 @@ impl fmt::Display for Reason {
                 "argmin's solver knows no bounds, and cannot go on along one that a parameter has come to: take a method that does (lm, bfgs), keep what is \
                  at its bound fixed (free = false), or widen its bounds"
             }
-            Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
+            Reason::ConstrainedMinimum => {
+                "the constraints are met, and the cost is least among the points that meet them"
+            }
             Reason::ConstraintsViolated => {
                 "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \
                  them, or start elsewhere"
@@ -312,13 +332,13 @@ impl fmt::Display for Reason {
                 "the search began where the cost is flat, and ended there: what looks like a minimum says nothing"
             }
             Reason::NothingExplained => {
-                "the cost is flat here, but the fit explains nothing: start elsewhere, or search from many starts (--starts)"
+                "the cost is flat here, but the fit explains nothing: start elsewhere, or search from many starts"
             }
             Reason::RecordUnusable => "the cost is least here, but a fit to this record says nothing",
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }
-        })
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// All that was measured of one mode.
 pub(super) fn mode(section: &Section<'_>) -> Result<Vec<MeasuredMode>> {
     section.only(&[&keys::MODE])?;
-    let missing = || section.wrong("number", "it is missing", "count modes as `costate modes` does: number = 1");
+    let missing = || section.wrong("number", "it is missing", "count modes, the slowest first: number = 1");
     let number = section.count("number")?.ok_or_else(missing)?;
     let mut all = Vec::new();
     for quantity in ModeQuantity::ALL {

@@ -138,9 +138,9 @@ impl<'a> Section<'a> {
     }
 
     /// Something that has a name, as `parse` knows it.
-    pub fn named<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+    pub fn named<T, E: Into<Error>>(&self, key: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<Option<T>> {
         let text = self.text(key)?;
-        text.map(|name| parse(&name).map_err(|error| self.at(key, error.within(self.place())))).transpose()
+        text.map(|name| parse(&name).map_err(|error| self.at(key, error.into().within(self.place())))).transpose()
     }
 
     pub fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {

@@ -289,7 +289,7 @@ impl Ground<'_> {
             };
             if interrupt.is_raised() {
                 // of a fit that was cut short nothing is known; the stage says the rest
-                return Err(Error::Interrupted { time: 0.0, step: 0 });
+                return Err(Error::interrupted());
             }
             let is_sure = early.is_none();
             if best.as_ref().is_none_or(|(lowest, ..)| cost < *lowest) {
@@ -305,7 +305,7 @@ impl Ground<'_> {
                 Ok((ProfilePoint { value, cost, excess, u }, early))
             }
             (None, Some(failure)) => Err(failure),
-            (None, None) => Err(Error::Interrupted { time: 0.0, step: 0 }),
+            (None, None) => Err(Error::interrupted()),
         }
     }
 }

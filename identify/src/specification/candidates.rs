@@ -6,7 +6,7 @@ use super::{DataSource, Deviation, Specification};
 use crate::design::{Candidate, Design};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Registry};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::signature::Signature;
 use costate::simulate::Simulation;
@@ -46,7 +46,7 @@ impl CandidateSetting {
         let mut references = Vec::new();
         for (output, deviation) in &self.outputs {
             let stated = |error: Error| error.under(&["outputs", output]);
-            let place = simulation.signature().output_index(output).map_err(stated)?;
+            let place = simulation.signature().output_index(output).map_err(|error| stated(error.into()))?;
             if !(deviation.is_finite() && *deviation > 0.0) {
                 let problem = format!("its standard deviation is {deviation}");
                 let remedy = "give that of the sensor's noise, in the output's unit";
@@ -59,7 +59,7 @@ impl CandidateSetting {
             let remedy = "name its sensors with their deviations: outputs = { NAME = 0.001 }";
             return Err(Error::invalid(self.what(), "it measures nothing", remedy).under(&["outputs"]));
         }
-        LeastSquares::new(times, references, 1, Quadrature::Unit)?.with_samples_at(places)
+        Ok(LeastSquares::new(times, references, 1, Quadrature::Unit)?.with_samples_at(places)?)
     }
 
     /// Steps between two samples of a run without a record, and the step.
@@ -127,10 +127,11 @@ impl Specification {
             let unknown = if stated.data.outputs.is_none() { Some("NAME") } else { unknown };
             if let Some(output) = unknown {
                 let (what, problem) = ("the noise of what has been measured", "its standard deviation is not known");
-                let remedy = format!(
-                    "give it, outputs.{output} = {{ deviation = 0.001 }}; or let `identify` estimate it \
-                     (deviation = \"estimated\"), and add --from RESULT"
+                let words = format!(
+                    "give it, outputs.{output} = {{ deviation = 0.001 }}; or let an identification estimate it \
+                     (deviation = \"estimated\"), and take its result"
                 );
+                let remedy = Remedy::by(words, Means::Result);
                 return Err(stated.stated(Error::invalid(what, problem, remedy).under(&["outputs"])));
             }
         }
@@ -234,7 +235,7 @@ fn own_values<'s>(
 ) -> Result<Vec<(&'s str, f64)>> {
     let value = |(name, value): &'s (String, f64)| {
         let stated = |error: Error| error.under(&["parameters", name]);
-        signature.parameter_index(name).map_err(stated)?;
+        signature.parameter_index(name).map_err(|error| stated(error.into()))?;
         match problem.places(name)?.into_iter().any(|place| problem.parameters[place].free) {
             true => {
                 let remedy = "fix it in [parameters], or leave it out here";

@@ -5,6 +5,7 @@ use super::record::{Start, start_value};
 use super::recording::Recording;
 use super::{DataSource, OutputColumn, ParameterSetting, Specification, split};
 use crate::columns::{Keys, Sought};
+use crate::error::Locate;
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::unit::{Conversion, conversion};

@@ -3,11 +3,11 @@
 use super::recording::Recording;
 use super::{DataSource, InputColumn, Specification};
 use crate::columns::Column;
+use crate::data::TimeAxis;
 use crate::{Error, Result};
 use costate::shown::rounded;
 use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
-use costate::time_axis::TimeAxis;
 use costate::time_axis::{largest_interval, usual_step};
 
 /// An input is interpolated over so many of its usual intervals where nobody says how long a gap may be.
@@ -135,7 +135,7 @@ impl Driver {
             times.push(last);
             values.push(*value);
         }
-        Signal::sampled(&times, &values, self.input.interpolation)
+        Ok(Signal::sampled(&times, &values, self.input.interpolation)?)
     }
 
     /// The first and the last time at which it is known, s.

@@ -8,6 +8,7 @@ use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
 use crate::columns::{Calibration, Column, Sought};
 use crate::data::Record;
+use crate::error::Locate;
 use crate::header;
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
@@ -250,7 +251,7 @@ impl<'a> Reading<'a> {
         let (mut found, mut drivers) = (Vec::new(), Vec::new());
         for input in inputs {
             let stated = |error: Error| error.under(&["inputs", &input.input]);
-            let k = signature.input_index(&input.input).map_err(stated)?;
+            let k = signature.input_index(&input.input).map_err(|error| stated(error.into()))?;
             let sought = Sought {
                 column: &input.column,
                 calibration: Some(&input.calibration),
@@ -267,7 +268,7 @@ impl<'a> Reading<'a> {
             let (samples, unit) = (&driver.samples, &signature.inputs[k].unit);
             self.converted.extend(told_of_input(name, unit, &samples.values, &samples.times));
             signals[k] = driver.signal(axis).map_err(|error| match error {
-                Error::Invalid { problem, remedy, .. } => {
+                Error::Engine(costate::Error::Invalid { problem, remedy, .. }) => {
                     let problem = format!("column `{name}` for input `{}`: {problem}", input.input);
                     stated(Error::file(file, None, problem, remedy))
                 }
@@ -305,7 +306,7 @@ impl<'a> Reading<'a> {
         for own in outputs {
             let OutputColumn { output, column, file, deviation, low_pass, .. } = &own;
             let stated = |error: Error| error.under(&["outputs", output]);
-            let k = signature.output_index(output).map_err(stated)?;
+            let k = signature.output_index(output).map_err(|error| stated(error.into()))?;
             // one that is estimated begins with the spread of the data, which the problem of all experiments knows
             let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };
             if !(deviation.is_finite() && deviation > 0.0) {

@@ -4,10 +4,10 @@ use super::DataSource;
 use crate::clock::{Clock, clock};
 use crate::columns::{self, Column, Sought};
 use crate::data::Record;
+use crate::data::TimeAxis;
 use crate::{Error, Result};
 use costate::shown::rounded;
 use costate::shown::shown;
-use costate::time_axis::TimeAxis;
 use std::ops::Range;
 use std::path::Path;
 
@@ -64,7 +64,8 @@ impl<'a> Recording<'a> {
             let Clock { name: time, axis, note } = match (source.time.as_deref(), of(source.time.as_deref())) {
                 // of several files, some may call it so
                 (Some(name), Err(error))
-                    if matches!(error.cause(), Error::UnknownName { .. }) && !source.more_files.is_empty() =>
+                    if matches!(error.engine(), Some(costate::Error::UnknownName { .. }))
+                        && !source.more_files.is_empty() =>
                 {
                     of(None).map_err(|_| columns::missing(record, file, name).under(&["time"]))?
                 }

@@ -4,6 +4,7 @@ use super::recording::reversed;
 use super::{Calibration, Specification};
 use crate::columns::{self, Column, Keys, Sought};
 use crate::data::Record;
+use crate::error::Locate;
 use crate::header;
 use crate::problem::Problem;
 use crate::response::{Comparison, MeasuredLine, MeasuredResponse, ResponseResult, unit_of};

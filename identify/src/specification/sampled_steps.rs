@@ -2,11 +2,12 @@
 
 use super::recording::Recording;
 use super::{Specification, gaps};
+use crate::data::TimeAxis;
+use crate::error::Locate;
 use crate::{Error, Result};
 use costate::grid::{self, TimeGrid};
 use costate::shown::rounded;
 use costate::simulate::Simulation;
-use costate::time_axis::TimeAxis;
 
 /// Read at all samples, with what it means where steps do not meet them.
 pub(super) fn read_at(times: &[f64], simulation: &Simulation, notes: &mut Vec<String>) -> Result<Simulation> {
@@ -40,7 +41,7 @@ pub(super) fn own_steps((from, to): (f64, f64), step: f64) -> Result<TimeGrid> {
     // their times are listed among those of the samples
     grid::check_count(2.0 * count, &format!("steps of {step} s"), "use a larger step")
         .map_err(|error| error.under(&["step"]))?;
-    TimeGrid::steps(from, (to - from) / count, count as usize)
+    Ok(TimeGrid::steps(from, (to - from) / count, count as usize)?)
 }
 
 /// The places of sample times on a grid that meets them.
@@ -93,8 +94,8 @@ impl Specification {
         let axis = through.as_ref().unwrap_or(axis);
         if axis.is_even() {
             let count = (axis.len() - 1) * substeps;
-            return TimeGrid::steps(axis.start(), axis.mean_step() / substeps as f64, count);
+            return Ok(TimeGrid::steps(axis.start(), axis.mean_step() / substeps as f64, count)?);
         }
-        TimeGrid::through(axis.times(), substeps)
+        Ok(TimeGrid::through(axis.times(), substeps)?)
     }
 }

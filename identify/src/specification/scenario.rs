@@ -3,7 +3,7 @@
 use super::{ParameterSetting, Specification};
 use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::adapt::Controlled;
 use costate::scheme;
 use costate::shown::shown;
@@ -23,8 +23,10 @@ impl Specification {
 
     /// Places an error of a scenario: it is a matter of the noise, or else of the steps and the start.
     pub(super) fn of_scenario(&self, error: Error) -> Error {
-        match error.cause() {
-            Error::UnknownName { kind: "compared output", .. } => error.under(&["cost", "synthetic_noise"]),
+        match error.engine() {
+            Some(costate::Error::UnknownName { kind: "compared output", .. }) => {
+                error.under(&["cost", "synthetic_noise"])
+            }
             _ => error.under(&["integrator"]),
         }
     }
@@ -69,7 +71,7 @@ impl Specification {
                 return Err(stated(Error::invalid("`outputs`", problem, "name at least one")));
             }
             for (k, output) in outputs.iter().enumerate() {
-                entry.system.signature().output_index(output).map_err(stated)?;
+                entry.system.signature().output_index(output).map_err(|error| stated(error.into()))?;
                 if outputs[..k].contains(output) {
                     let problem = format!("`{output}` is named twice");
                     return Err(stated(Error::invalid("the outputs to compare", problem, "name each once")));
@@ -105,8 +107,8 @@ impl Specification {
             if points[..k].contains(u) {
                 continue;
             }
-            let made = entry.simulation_at(&scenario, u).map_err(|error| match (self.tolerance, error.cause()) {
-                (Some(_), cause) if !matches!(cause, Error::UnknownName { .. }) => {
+            let made = entry.simulation_at(&scenario, u).map_err(|error| match (self.tolerance, error.engine()) {
+                (Some(_), cause) if !matches!(cause, Some(costate::Error::UnknownName { .. })) => {
                     error.under(&["integrator", "tolerance"])
                 }
                 _ => self.of_scenario(error),
@@ -136,11 +138,13 @@ impl Specification {
     }
 
     /// Remedy that makes steps smaller.
-    pub fn finer_steps(&self) -> &'static str {
+    pub fn finer_steps(&self) -> Remedy {
         match (self.tolerance, self.source()) {
-            (Some(_), _) => "ask for a smaller tolerance",
-            (None, Some(_)) if self.step.is_none() => "take `--tolerance 1e-3`, or more `--substeps`",
-            (None, _) => "take `--tolerance 1e-3`, or a smaller `--step`",
+            (Some(_), _) => "ask for a smaller tolerance".into(),
+            (None, Some(_)) if self.step.is_none() => {
+                Remedy::by("take steps of a tolerance, or more between two samples", Means::ToleranceOrSubsteps)
+            }
+            (None, _) => Remedy::by("take steps of a tolerance, or smaller ones", Means::ToleranceOrStep),
         }
     }
 

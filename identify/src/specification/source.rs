@@ -2,7 +2,7 @@
 
 use super::{InputColumn, OutputColumn};
 use crate::data::Record;
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use costate::signal::Interpolation;
 use std::path::{Path, PathBuf};
 
@@ -54,10 +54,10 @@ impl DataSource {
     /// Reads all of them.
     ///
     /// # Errors
-    /// As [`Record::read`]; [`Error::Invalid`] if no file is named, and for several files that are to be split.
+    /// As [`Record::read`]; [`costate::Error::Invalid`] if no file is named, and for several files that are to be split.
     pub(crate) fn records(&self) -> Result<Vec<Record>> {
         if self.file.as_os_str().is_empty() {
-            let remedy = "add: file = \"record.csv\"; or give --data FILE.csv";
+            let remedy = Remedy::by("add: file = \"record.csv\"", Means::Record);
             return Err(Error::invalid("[data]", "it names no file", remedy).under(&["data"]));
         }
         if let (Some(column), [_, ..]) = (&self.split, &self.more_files[..]) {

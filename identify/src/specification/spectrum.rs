@@ -2,6 +2,7 @@
 
 use super::recording::RecordingFile;
 use crate::columns;
+use crate::error::Locate;
 use crate::header;
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};

@@ -135,7 +135,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
             experiment.places.iter().zip(derivatives.iter()).for_each(|(&place, slope)| all[place] += slope);
             *derivatives = all;
         }
-        Ok(Own { fitted, spread, chi_square, robust, of_references, largest })
+        Ok::<_, Error>(Own { fitted, spread, chi_square, robust, of_references, largest })
     })?;
     let robust = Robust::of(&costs, found.iter().map(|own| &own.robust));
     let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();

@@ -31,7 +31,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
     let factors = problem.gradient_by_free()?.each(&u, |k, Member { gradient, u, .. }| {
         let mut own = vec![Reduction::new(u.len()); costs[k].references().len()];
         gradient.residual_rows(u, costs[k], &mut |row| own[row.reference].add(row.derivatives, row.residual))?;
-        Ok(own.into_iter().map(Reduction::finish).collect::<Vec<Linearised>>())
+        Ok::<_, Error>(own.into_iter().map(Reduction::finish).collect::<Vec<Linearised>>())
     })?;
     let mut all = Reduction::new(u.len());
     for (factors, experiment) in factors.iter().zip(&problem.experiments) {

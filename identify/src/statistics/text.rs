@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 /// Said of a fit that leaves nothing of its data.
 const NOISE_FREE: &str = "the reference is reproduced to round-off: nothing is left that noise could be estimated from, and standard \
-                          errors would mean nothing (--noise-level adds noise to a simulated reference, --noise given takes \
-                          the deviations as they are)";
+                          errors would mean nothing";
 
 /// A finite number, or null.
 fn finite(x: f64) -> Value {

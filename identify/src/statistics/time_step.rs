@@ -141,7 +141,7 @@ impl Statistics {
             if !is_met(problem, from) {
                 return Ok(None);
             }
-            let other = step(&problem.divided_with(2, &|signal: &Signal| signal.interpolated(from, to))?)?;
+            let other = step(&problem.divided_with(2, &|signal: &Signal| Ok(signal.interpolated(from, to)?))?)?;
             let change: Vec<f64> = other.iter().zip(&at_half).map(|(other, own)| other - own).collect();
             Ok::<_, Error>(Some(self.shifts(&moved, &change)))
         };

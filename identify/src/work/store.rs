@@ -3,7 +3,7 @@
 use super::keys::differences;
 use crate::file_set;
 use crate::files::{self, write_atomically};
-use crate::{Error, Result};
+use crate::{Error, Means, Remedy, Result};
 use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -30,20 +30,20 @@ impl Store {
             return Ok(store);
         }
         let lock = store.lock()?;
-        let wrong = |problem: String, remedy: &str| {
+        let wrong = |problem: String, remedy: Remedy| {
             Err(Error::invalid(format!("the unfinished run in {}", folder.display()), problem, remedy))
         };
         if !names.iter().any(|name| name == PROBLEM) {
             let problem = format!("there is no {PROBLEM} that says what it belongs to");
-            return wrong(problem, "remove that folder, or choose another one with --out");
+            return wrong(problem, Remedy::by("remove that folder, or choose another one", Means::AnotherFolder));
         }
         let text = files::read(&folder.join(PROBLEM))?;
         let Ok(then) = serde_json::from_slice::<Value>(&text) else {
-            return wrong(format!("its {PROBLEM} is not JSON"), "remove that folder to start over");
+            return wrong(format!("its {PROBLEM} is not JSON"), "remove that folder to start over".into());
         };
         if let Some(changed) = differences(&then, &store.problem, ["was", "is"]) {
-            let remedy =
-                "give what was given then to go on, remove that folder to start over, or choose another one with --out";
+            let words = "give what was given then to go on, remove that folder to start over, or choose another one";
+            let remedy = Remedy::by(words, Means::AnotherFolder);
             return wrong(format!("it is of another problem: {changed}"), remedy);
         }
         store.left_over = names.iter().filter(|name| name.ends_with(".json") && *name != PROBLEM).count();
@@ -97,7 +97,7 @@ impl Store {
     }
 
     fn refused(&self, action: &'static str, error: impl ToString) -> Error {
-        Error::io(action, &self.folder, error, "choose another folder with --out")
+        Error::io(action, &self.folder, error, Remedy::by("choose another folder", Means::AnotherFolder))
     }
 
     /// Locks the folder: as long as the file is open, no other process works here.

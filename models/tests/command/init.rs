@@ -69,7 +69,7 @@ fn every_line_that_is_told_is_understood() {
         let lines = section(&text, header).lines().skip(1);
         for line in lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(" = ")) {
             let understood = parse(header, line);
-            let unknown = understood.as_ref().err().map(Error::cause);
+            let unknown = understood.as_ref().err().and_then(|error| error.engine());
             let is_unknown = matches!(unknown, Some(Error::UnknownName { kind: "key", .. }));
             let wrong = understood.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(!is_unknown && !wrong.contains("not TOML"), "{header} {line}: {wrong}");

@@ -3,7 +3,8 @@
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::sensitivity::Gradient;
-use costate::{Hht, Method, Result, Simulation, System, TimeGrid};
+use costate::{Hht, Method, Simulation, System, TimeGrid};
+use costate_identify::Result;
 
 /// Allocations of a second call: of the cost, with the adjoint, with tangents.
 fn allocations(gradient: &mut Gradient<'_>, u: &[f64]) -> Result<[u64; 3]> {

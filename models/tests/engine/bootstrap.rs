@@ -2,7 +2,8 @@
 
 use costate::cost::{LeastSquares, Loss, Quadrature, Reference, Sensor, Sensors};
 use costate::random::SplitMix64;
-use costate::{Error, Hht, Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate::{Hht, Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate_identify::Error;
 use costate_identify::bands::{Band, Uncertainty, add_bootstrap, bands};
 use costate_identify::bootstrap::{Bootstrap, Bootstrapped, Over, bootstrap};
 use costate_identify::constraint::Constraint;

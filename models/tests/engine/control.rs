@@ -3,8 +3,9 @@
 use costate::FreeEndTime;
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::scheme::{self, Scheme};
-use costate::{Matrix, Model, Number, Plain, Result, Signal, Signature, Simulation, State, System, TimeGrid};
+use costate::{Matrix, Model, Number, Plain, Signal, Signature, Simulation, State, System, TimeGrid};
 use costate_check::HandDerivedSystem;
+use costate_identify::Result;
 use costate_identify::control::{
     Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation,
 };

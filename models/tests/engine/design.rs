@@ -2,7 +2,8 @@
 
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sensor, Sensors, Sum};
 use costate::scheme::{self, Scheme};
-use costate::{Gradient, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate::{Gradient, Parameter, Plain, Signal, Simulation, System, TimeGrid};
+use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate_identify::design::{Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Objective, Options};

@@ -2,7 +2,7 @@
 
 use costate::signal::Interpolation;
 use costate::{
-    Error, Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
+    Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
 };
 use costate_identify::data::Record;
 use costate_identify::optimise::{Flow, Method};
@@ -64,7 +64,7 @@ fn simulation(slope: Slope, signal: Signal) -> costate::Result<Simulation> {
 
 /// The message of a failure must contain all of `parts`.
 #[track_caller]
-fn said<T>(outcome: costate::Result<T>, parts: &[&str]) -> Error {
+fn said<T, E: std::fmt::Display>(outcome: Result<T, E>, parts: &[&str]) -> E {
     let Err(error) = outcome else { panic!("this should fail") };
     let message = error.to_string();
     for part in parts {
@@ -157,7 +157,7 @@ fn runaway(start: f64) -> Problem {
     Problem::synthetic("runaway", simulation, &[2.0], &[start], &["x"], costate::cost::Quadrature::Unit).unwrap()
 }
 
-fn search(start: f64, method: Method) -> costate::Result<Identification> {
+fn search(start: f64, method: Method) -> costate_identify::Result<Identification> {
     identify(&runaway(start), &Settings { method: Some(method), ..Settings::default() }, &mut |_| Flow::Continue)
 }
 

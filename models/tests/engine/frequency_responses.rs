@@ -2,9 +2,10 @@
 
 use costate::modes::{Channel, Complex, Response, SmallMotions};
 use costate::{
-    Error, Hht, Matrix, Method, Model, Number, Parameter, Plain, Result, Signal, Signature, Simulation, State, System,
+    Error, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, System,
     TimeGrid, unpack,
 };
+use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
 use costate_identify::response::{Comparison, MeasuredLine, MeasuredResponse, ResponseResult};
@@ -23,7 +24,7 @@ fn of_model(name: &str) -> Result<Simulation> {
     Ok(simulation(costate_models::registry()?.get(name)?.system.clone()))
 }
 
-fn responses(simulation: &Simulation, [input, output]: [&str; 2], at: &[f64]) -> Result<Vec<Response>> {
+fn responses(simulation: &Simulation, [input, output]: [&str; 2], at: &[f64]) -> costate::Result<Vec<Response>> {
     let motions = SmallMotions::about_equilibrium(simulation, &simulation.signature().nominal())?;
     motions.response(Channel::of(simulation.signature(), input, output)?, at, true)
 }

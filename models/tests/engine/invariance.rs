@@ -152,7 +152,7 @@ fn an_inconsistent_start_is_refused_by_name() {
     let error = case.simulation().run(&case.u).unwrap_err();
     let Error::InconsistentStart { violations } = &error else { panic!("{error}") };
     assert!(violations.contains("`hoop` by ") && violations.contains("`pointer` by "), "{violations}");
-    assert!(error.to_string().contains("--initial-state projected"), "{error}");
+    assert!(error.to_string().contains("`InitialState::Projected`"), "{error}");
     let case = Displaced::case(bead(), 0.0, 0.1);
     let error = case.simulation().run(&case.u).unwrap_err();
     let Error::InconsistentStart { violations } = &error else { panic!("{error}") };

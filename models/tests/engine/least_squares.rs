@@ -3,7 +3,8 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::linearise::{CostFunction, Differentiated};
 use costate::signal::Interpolation;
-use costate::{Gradient, Hht, Method, Number, Parameter, Plain, Result, Scale, Simulation, State, System, TimeGrid};
+use costate::{Gradient, Hht, Method, Number, Parameter, Plain, Scale, Simulation, State, System, TimeGrid};
+use costate_identify::Result;
 use costate_identify::constraint::Constraint;
 use costate_identify::optimise::{Flow, Method as Search, Options};
 use costate_identify::problem::Problem;
@@ -139,7 +140,7 @@ struct Turning {
 }
 
 /// A flywheel in the plane, whose angle is that of an absolute encoder.
-fn planar_wheel() -> Result<costate_parts::assembly::Assembly> {
+fn planar_wheel() -> costate::Result<costate_parts::assembly::Assembly> {
     use costate_parts::planar::{Body, Mechanism};
     let mut mechanism = Mechanism::new("planar_wheel");
     let damping = mechanism.parameter(Parameter::new("damping", "N m s/rad", 0.02));
@@ -153,7 +154,7 @@ fn planar_wheel() -> Result<costate_parts::assembly::Assembly> {
 }
 
 /// The same in space, where a joint's angle comes from `atan2`.
-fn spatial_wheel() -> Result<costate_parts::assembly::Assembly> {
+fn spatial_wheel() -> costate::Result<costate_parts::assembly::Assembly> {
     use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism};
     let mut mechanism = Mechanism::new("spatial_wheel");
     let damping = mechanism.parameter(Parameter::new("damping", "N m s/rad", 0.02));

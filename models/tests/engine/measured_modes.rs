@@ -1,6 +1,7 @@
 //! Measured frequencies and damping of modes as residuals: against closed forms, differences and the methods of each other.
 
-use costate::{Error, Method, Result};
+use costate::Method;
+use costate_identify::Result;
 use costate_identify::modal::{MeasuredMode, ModeQuantity, ModeResult};
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
@@ -101,7 +102,10 @@ fn modes_that_are_not_there_are_told() -> Result<()> {
     refuse(measured(1, ModeQuantity::DampingRatio, 2.0, 0.1), "0.02 for 2 %");
     let problem = oscillator(1.0, 0.1)?.with_mode(measured(2, ModeQuantity::NaturalFrequency, 3.0, 0.1))?;
     let error = problem.mode_cost(&problem.start).unwrap_err();
-    assert!(matches!(error, Error::NoMode { .. }) && error.to_string().contains("the model has 1 mode"), "{error}");
+    assert!(
+        matches!(error, costate_identify::Error::NoMode { .. }) && error.to_string().contains("the model has 1 mode"),
+        "{error}"
+    );
     // far beyond critical damping there is no damped frequency
     let problem = oscillator(1.0, 0.1)?.with_mode(measured(1, ModeQuantity::DampedFrequency, 3.0, 0.1))?;
     let mut u = problem.start.clone();

@@ -2,7 +2,8 @@
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Hht, Method, Result, Simulation, System, TimeGrid};
+use costate::{Gradient, Hht, Method, Simulation, System, TimeGrid};
+use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};

@@ -3,7 +3,8 @@
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::scheme::{self, Scheme};
 use costate::spline::Spline;
-use costate::{InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid};
+use costate::{InitialState, Parameter, Signal, Simulation, System, TimeGrid};
+use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
 use costate_identify::optimise::{DampedSteps, Flow, Method, Objective, Options};
 use costate_models::hanging_load;

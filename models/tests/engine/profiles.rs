@@ -159,7 +159,7 @@ fn data_without_noise_have_no_profiles() {
         profiles(&clean, &found, &statistics, &Settings::default(), &clean.free(), (&Work::default(), &|_, _, _| {}))
             .unwrap_err()
             .to_string();
-    assert!(error.contains("round-off") && error.contains("--noise given"), "{error}");
+    assert!(error.contains("round-off") && error.contains("`Noise::Given`"), "{error}");
 }
 
 /// Protects intervals from fits of the other parameters that fail: where these make up for each other down to a bound, a fit beside the bound that begins far

@@ -6,11 +6,12 @@ use crate::for_all_models;
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
 use costate::least_squares::Linearised;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Error, Gradient, Method, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate::{Gradient, Method, Parameter, Plain, Signal, Simulation, System, TimeGrid};
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::{Experiment, Integrator, Problem};
 use costate_identify::statistics::{Determinacy, Noise, Statistics, identifiability, said_of_steps_alone};
 use costate_identify::steps::{Steps, identify_with_steps};
+use costate_identify::{Error, Result};
 use costate_identify::{Settings, identify};
 use costate_models::Oscillator;
 use std::sync::Arc;
@@ -242,13 +243,15 @@ fn sensors_are_shared_or_local() -> Result<()> {
         assert!(found.outcome.converged);
     }
     let unknown = record.problem([0.1, 2e-3], 1)?.with_experiment(other()?, &["gain_b"]);
-    let Err(Error::UnknownName { .. }) = unknown else { panic!("a sensor that is not there is local") };
+    let Err(Error::Engine(costate::Error::UnknownName { .. })) = unknown else {
+        panic!("a sensor that is not there is local")
+    };
     Ok(())
 }
 
 fn filtered(times: &[f64], sensors: Sensors) -> Result<LeastSquares> {
     let reference = Reference { output: 0, values: vec![1.0, 2.0, 3.0], deviation: 1.0 };
-    LeastSquares::new(times, vec![reference], 1, Quadrature::Unit)?.with_sensors(sensors, times)
+    Ok(LeastSquares::new(times, vec![reference], 1, Quadrature::Unit)?.with_sensors(sensors, times)?)
 }
 
 /// Protects what is refused: delays without bounds, as long as the record, sensors of outputs that nothing is compared with, wrong counts

@@ -6,7 +6,8 @@ use crate::sensors::derivatives_agree;
 
 use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
-use costate::{Method, Parameter, Plain, Result, Signal, TimeGrid};
+use costate::{Method, Parameter, Plain, Signal, TimeGrid};
+use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Integrator;
 use costate_identify::problem_file;

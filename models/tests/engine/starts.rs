@@ -1,6 +1,5 @@
 //! Searches from many starts.
 
-use costate::Error;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signal, Signature, Simulation, State, TimeGrid};
@@ -118,7 +117,7 @@ fn wrong_starts_get_a_sentence() {
     let mut problem = wave();
     let message = |problem: &Problem, starts: Starts| {
         let found = identify_from_many(problem, &Settings::default(), &starts, &Work::default(), &|_, _, _| {});
-        found.err().map(|error: Error| error.to_string()).unwrap_or_default()
+        found.err().map(|error| error.to_string()).unwrap_or_default()
     };
     let usual = Starts::default();
     assert!(message(&problem, Starts { count: 1, ..usual }).contains("take two or more"));

@@ -290,7 +290,7 @@ fn a_fit_survives_steps_that_cannot_be_had() {
     let mut refused = problem(1, record(2));
     let mut before = |finer: &Problem, _: &str| {
         let (what, remedy) = (format!("{} steps", finer.steps()), "take fewer".to_string());
-        Err(Error::Memory { what, needed: 1e12, available: Some(1e9), remedy })
+        Err(Error::Memory { what, needed: 1e12, available: Some(1e9), remedy }.into())
     };
     let (settings, observer) = (Settings::default(), &mut |_: &_| Flow::Continue);
     let fit =

@@ -3,7 +3,8 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
 use costate::random::SplitMix64;
-use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
+use costate::{Hht, Plain, Signal, Simulation, TimeGrid};
+use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method, Objective, Options, Outcome, Variable, minimise};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::identifiability;

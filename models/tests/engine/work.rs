@@ -1,11 +1,12 @@
 //! Work in numbered tasks: kept, taken over, and divided among ranks, which are threads here.
 
-use costate::{Error, Interrupt, Result};
+use costate::Interrupt;
 use costate_identify::optimise::Flow;
 use costate_identify::profile::{Profiles, profiles};
 use costate_identify::starts::{ManySearches, Starts, identify_from_many};
 use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::work::{Farewell, Ranks, Stage, Team, Work, exact};
+use costate_identify::{Error, Result};
 use costate_identify::{Settings, identify};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ fn values_are_kept_and_taken_over() {
     assert_eq!(error.to_string(), "item 8: it is bad; take another");
     assert!(work.remedy().contains("run the same command again"), "{}", work.remedy());
     let text = place.work(json!({"a": 1})).err().unwrap().to_string();
-    assert!(text.contains("another run is at work there") && text.contains("--out"), "{text}");
+    assert!(text.contains("another run is at work there") && text.contains("another folder"), "{text}");
     drop(work);
     let again = place.work(json!({"a": 1})).unwrap();
     // those before the bad one, and perhaps the one beside it
@@ -102,7 +103,9 @@ fn another_problem_is_refused() {
     thirds(&work, &[1, 2, 3], None, &AtomicUsize::new(0)).unwrap();
     drop(work);
     let text = place.work(json!({"a": 1, "b": {"c": "y"}})).err().unwrap().to_string();
-    for part in ["`b.c` was \"x\", and is \"y\"", "give what was given then", "remove that folder", "--out"] {
+    for part in
+        ["`b.c` was \"x\", and is \"y\"", "give what was given then", "remove that folder", "choose another one"]
+    {
         assert!(text.contains(part), "`{part}` is missing in {text}");
     }
     std::fs::remove_file(place.0.join("unfinished/problem.json")).unwrap();

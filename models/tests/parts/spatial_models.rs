@@ -1,7 +1,8 @@
 //! Ready mechanisms of space: against closed forms, benchmark properties and what was published.
 
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Hht, Result, Simulation, System, TimeGrid};
+use costate::{Gradient, Hht, Simulation, System, TimeGrid};
+use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method, Options};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};

@@ -61,6 +61,38 @@ impl Goal {
         Goal { must: true, ..self }
     }
 
+    /// Checks the goal for a mechanism with this signature.
+    ///
+    /// # Errors
+    /// An unknown output, a weight that is negative or no number, limits that cross.
+    pub fn check(&self, signature: &Signature) -> Result<()> {
+        signature.output_index(&self.output)?;
+        let what = || format!("the goal of output `{}`", self.output);
+        if !(self.weight.is_finite() && self.weight >= 0.0) {
+            let problem = format!("its weight is {}", self.weight);
+            return Err(Error::invalid(what(), problem, "give a weight of zero or more"));
+        }
+        if self.must && self.weight == 0.0 {
+            let problem = "it must be met, but its weight, the first penalty, is 0";
+            return Err(Error::invalid(what(), problem, "give a positive weight"));
+        }
+        match &self.aim {
+            Aim::Within { lower, upper } if lower.is_infinite() && upper.is_infinite() => {
+                let problem = "neither of its limits is finite";
+                return Err(Error::invalid(what(), problem, "give a lower or an upper limit"));
+            }
+            Aim::Within { lower, upper } if lower >= upper || lower.is_nan() || upper.is_nan() => {
+                let problem = format!("its limits {lower} and {upper} cross");
+                return Err(Error::invalid(what(), problem, "give a lower limit below the upper one"));
+            }
+            Aim::Reach(value) if !value.is_finite() => {
+                return Err(Error::invalid(what(), format!("it is to reach {value}"), "give a number"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// The goal in words, for reports.
     pub fn in_words(&self) -> String {
         let output = &self.output;
@@ -89,6 +121,12 @@ struct Term {
 }
 
 impl Term {
+    fn new(signature: &Signature, goal: Goal) -> Result<Self> {
+        goal.check(signature)?;
+        let output = signature.output_index(&goal.output)?;
+        Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new(), penalty: 1.0 })
+    }
+
     /// Distance of a value, shifted by the multiplier, from what is wanted at time `i`; `None` where nothing is.
     #[inline]
     fn distance(&self, i: usize, y: f64, at_end: bool) -> Option<f64> {
@@ -126,39 +164,8 @@ impl Goals {
         if goals.is_empty() {
             return Err(Error::invalid("the goals", "there are none", "give at least one"));
         }
-        let term = |(k, goal): (usize, Goal)| {
-            Goals::term(signature, goal).map_err(|error| error.under(&[&(k + 1).to_string()]))
-        };
-        let terms = goals.into_iter().enumerate().map(term).collect::<Result<_>>()?;
+        let terms = goals.into_iter().map(|goal| Term::new(signature, goal)).collect::<Result<_>>()?;
         Ok(Goals { terms, quadrature })
-    }
-
-    fn term(signature: &Signature, goal: Goal) -> Result<Term> {
-        let output = signature.output_index(&goal.output)?;
-        let what = || format!("the goal of output `{}`", goal.output);
-        if !(goal.weight.is_finite() && goal.weight >= 0.0) {
-            let problem = format!("its weight is {}", goal.weight);
-            return Err(Error::invalid(what(), problem, "give a weight of zero or more"));
-        }
-        if goal.must && goal.weight == 0.0 {
-            let problem = "it must be met, but its weight, the first penalty, is 0";
-            return Err(Error::invalid(what(), problem, "give a positive weight"));
-        }
-        match &goal.aim {
-            Aim::Within { lower, upper } if lower.is_infinite() && upper.is_infinite() => {
-                let problem = "neither of its limits is finite";
-                return Err(Error::invalid(what(), problem, "give a lower or an upper limit"));
-            }
-            Aim::Within { lower, upper } if lower >= upper || lower.is_nan() || upper.is_nan() => {
-                let problem = format!("its limits {lower} and {upper} cross");
-                return Err(Error::invalid(what(), problem, "give a lower limit below the upper one"));
-            }
-            Aim::Reach(value) if !value.is_finite() => {
-                return Err(Error::invalid(what(), format!("it is to reach {value}"), "give a number"));
-            }
-            _ => {}
-        }
-        Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new(), penalty: 1.0 })
     }
 
     /// The goals.

@@ -220,8 +220,7 @@ pub(super) struct SweepDirections<'a> {
 }
 
 /// Remedy where tangents take too much memory.
-const FEWER_DIRECTIONS: &str =
-    "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
+const FEWER_DIRECTIONS: &str = "take fewer directions at once (one by one: `hessian_vector`), or fewer steps";
 
 impl SweepDirections<'_> {
     /// Takes the tangents of the start of the stored run, and makes room for those that follow.

@@ -269,7 +269,8 @@ impl<'s> Chooser<'s> {
     pub fn too_many(&self, problem: &str) -> Error {
         let remedy = match self.trouble() {
             Some(trouble) => format!("take another scheme: on uneven steps, {trouble}"),
-            None => "ask for a larger error, or end earlier; `costate steps` extrapolates to more digits".to_string(),
+            None => "ask for a larger error, or end earlier; runs with halved steps can be extrapolated to more digits"
+                .to_string(),
         };
         Error::invalid("the tolerance", problem, remedy)
     }

@@ -248,7 +248,11 @@ impl<'p> Workspace<'p> {
     }
 
     /// Runs and keeps nothing; as [`Simulation::watch`].
-    pub(super) fn watch(&mut self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
+    pub(super) fn watch<E: From<Error>>(
+        &mut self,
+        u: &[f64],
+        visit: &mut Watcher<'_, E>,
+    ) -> Result<(Counters, StartReport), E> {
         let given = self.simulation.given();
         let mut y = vec![0.0; given.signature().outputs.len()];
         let mut continuous = Continuous::of(given.signature());
@@ -257,7 +261,7 @@ impl<'p> Workspace<'p> {
         let outcome = self.forward(u, Keep::Nothing, &mut |i, evaluator, x| {
             evaluator.output(x, &mut y);
             continuous.follow(&mut y);
-            let seen = check_outputs(given, i, &y).and_then(|()| visit(i, x, &y));
+            let seen = check_outputs(given, i, &y).map_err(E::from).and_then(|()| visit(i, x, &y));
             // the run stops at the next step
             if let (Err(error), None) = (seen, &refused) {
                 refused = Some(error);

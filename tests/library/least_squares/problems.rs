@@ -1,7 +1,7 @@
 //! Residuals of standard problems (Moré, Garbow & Hillstrom 1981).
 
 use super::Row;
-use costate::Result;
+use costate_identify::Result;
 
 pub fn rosenbrock(u: &[f64]) -> Result<Vec<Row>> {
     Ok(vec![(10.0 * (u[1] - u[0] * u[0]), vec![-20.0 * u[0], 10.0]), (1.0 - u[0], vec![-1.0, 0.0])])

@@ -2,7 +2,7 @@
 
 use super::problems::{bard, box_3d, brown_dennis, kowalik_osborne, meyer, osborne_1, osborne_2, rosenbrock};
 use super::{GN, LM, Row, run};
-use costate::Result;
+use costate_identify::Result;
 use costate_identify::optimise::{Options, Outcome, Variable};
 
 type Residuals = fn(&[f64]) -> Result<Vec<Row>>;

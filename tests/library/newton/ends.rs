@@ -3,8 +3,9 @@
 use super::functions::{Function, Rosenbrock};
 use super::{METHODS, Recorder, met, run};
 use crate::searches::variables;
-use costate::{Error, Number, Result};
-use costate_identify::optimise::{Curvature, Flow, Method, Objective, Options, Reason, minimise};
+use costate::Number;
+use costate_identify::optimise::{Curvature, Flow, Objective, Options, Reason, minimise};
+use costate_identify::{Error, Result};
 
 /// Protects against failing regions: failed simulations, costs and Hessians that are not finite or fail are walked around; if
 /// nothing else is left, the end says so.

@@ -2,7 +2,7 @@
 
 use super::{QUASI_NEWTON, Recorder, rosenbrock, run};
 use crate::searches::{check, variables};
-use costate::Error;
+use costate_identify::Error;
 use costate_identify::optimise::{
     Flow, Iteration, Method, Options, Outcome, Reason, Scale, StepRule, Variable, minimise,
 };
@@ -11,7 +11,9 @@ use costate_identify::optimise::{
 /// not finite are all counted and walked around.
 #[test]
 fn failures_are_rejected_steps() {
-    let failure = || Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 };
+    let failure = || -> Error {
+        costate::Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 }.into()
+    };
     for method in QUASI_NEWTON {
         for kind in 0..4 {
             // The valley y = x^2 is open, what lies far beside it fails.

@@ -5,11 +5,11 @@ use costate_report::plot::{self, Figure};
 
 /// Protects the standard figures: they are drawn from realistic data and name what they show.
 #[test]
-fn standard_figures_are_drawn() -> costate::Result<()> {
+fn standard_figures_are_drawn() -> costate_identify::Result<()> {
     let time = ramp(500);
     let wave = |size: f64| time.iter().map(|t| size * (20.0 * t).sin()).collect::<Vec<f64>>();
     let (large, small, tiny) = (wave(30.0), wave(0.2), wave(1e-9));
-    let svg = |figure: Figure| -> costate::Result<String> {
+    let svg = |figure: Figure| -> costate_identify::Result<String> {
         let svg = figure.to_svg()?;
         assert_well_formed(&svg);
         Ok(svg)
@@ -46,7 +46,7 @@ fn standard_figures_are_drawn() -> costate::Result<()> {
 /// Protects callers of the standard figures from silent truncation, and users from empty figures.
 #[test]
 fn standard_figures_refuse_unusable_data() {
-    let message = |figure: costate::Result<Figure>| figure.unwrap_err().to_string();
+    let message = |figure: costate_identify::Result<Figure>| figure.unwrap_err().to_string();
     let uneven = message(plot::input(&[0.0, 1.0], &[("force", "N", &[1.0])]));
     assert!(uneven.contains("the signal `force`") && uneven.contains("1 values for 2 times"), "{uneven}");
     assert!(message(plot::trajectory(&[], &[])).contains("no values to draw"));
@@ -90,8 +90,8 @@ fn figures_of_statistics_are_valid_or_refused_with_a_sentence() {
 /// Protects noise from being hidden by the line that shows it, and a smooth reference from being hidden by a simulation that agrees
 /// with it; few samples are points.
 #[test]
-fn references_are_drawn_by_what_they_are() -> costate::Result<()> {
-    let svg = |count: usize, noise: f64| -> costate::Result<String> {
+fn references_are_drawn_by_what_they_are() -> costate_identify::Result<()> {
+    let svg = |count: usize, noise: f64| -> costate_identify::Result<String> {
         let time = ramp(count);
         let smooth: Vec<f64> = time.iter().map(|t| (9.0 * t).sin()).collect();
         let values: Vec<f64> = smooth.iter().enumerate().map(|(i, y)| y + noise * (i * i) as f64 % 1.7).collect();
@@ -115,8 +115,8 @@ fn references_are_drawn_by_what_they_are() -> costate::Result<()> {
 /// Protects the way to the optimum from being flattened by an overshoot: ratios beyond a factor of four are on a logarithmic axis, or cut
 /// off where there are zeros or negative ones, and the figure says so.
 #[test]
-fn overshoots_do_not_flatten_parameters() -> costate::Result<()> {
-    let svg = |c: [f64; 6]| -> costate::Result<String> {
+fn overshoots_do_not_flatten_parameters() -> costate_identify::Result<()> {
+    let svg = |c: [f64; 6]| -> costate_identify::Result<String> {
         let histories: [(&str, &[f64]); 2] = [("m", &[0.8, 0.9, 1.1, 1.0, 1.0, 1.0]), ("c", &c)];
         let svg = plot::parameters(&histories, Some(&[1.0, 1.0]))?.to_svg()?;
         assert_well_formed(&svg);

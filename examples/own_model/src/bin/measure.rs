@@ -3,7 +3,8 @@
 //! `cargo run --release --bin measure -- FOLDER`
 
 use costate::random::SplitMix64;
-use costate::{Result, Signal, TimeGrid};
+use costate::{Signal, TimeGrid};
+use costate_cli::Result;
 use costate_cli::data::Record;
 use costate_cli::problem::Integrator;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The bytes of MATLAB files of version 5, which `save` writes with `-v6` and, compressed, with `-v7`, as variables ("MAT-File Format", The
 //! MathWorks, chapter 1). Nothing in them is taken for granted: what does not add up is an error.
 
-use crate::Result;
 use costate::memory;
 use flate2::read::ZlibDecoder;
 use std::io::Read;
@@ -130,8 +129,8 @@ fn inflated(bytes: &[u8], big_endian: bool) -> Found<Vec<u8>> {
 }
 
 fn check_memory(bytes: f64) -> Found<()> {
-    let checked: Result<()> = memory::check(|| "a variable of a MATLAB file".to_string(), bytes, "save a part of it");
-    checked.map_err(Fault::Memory)
+    let checked = memory::check(|| "a variable of a MATLAB file".to_string(), bytes, "save a part of it");
+    checked.map_err(|error| Fault::Memory(error.into()))
 }
 
 fn variable(bytes: &[u8], big_endian: bool) -> Found<Variable> {

@@ -6,6 +6,7 @@ use super::super::sentinel::Compared;
 use super::{Noise, OutputFit};
 use crate::Result;
 use crate::beside::with_rows;
+use crate::error::Locate;
 use crate::problem::{Experiment, Problem};
 use costate::cost::LeastSquares;
 use costate::signature::Quantity;

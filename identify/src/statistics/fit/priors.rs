@@ -103,7 +103,7 @@ impl Statistics {
         }
         self.warnings.push(format!(
             "residuals are {} times as large as the deviations that were given: these are wrong, or the model is, or this is not the best \
-             optimum (--starts); standard errors mean nothing until then",
+             optimum, which a search from many starts may find; standard errors mean nothing until then",
             rounded((chi_square / freedom).sqrt(), 3)
         ));
     }

@@ -3,8 +3,9 @@
 use super::{Planted, check, lines};
 use costate::sensitivity::Method;
 use costate::system::Point;
-use costate::{Matrix, Result, System};
+use costate::{Matrix, System};
 use costate_check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
+use costate_identify::Result;
 use costate_identify::registry::Entry;
 use costate_models::hand_derived::{CartPoleByHand, EngineMountByHand, PendulumByHand};
 use costate_models::{Pendulum, registry};

@@ -58,7 +58,7 @@ fn a_million_steps_lose_nothing() {
     let signals = vec![Signal::constant(0.02 * 2.0)];
     let tank = simulation(Tank, "generalized-alpha", steps(1.0, 1_000_000), signals);
     let (mut worst, mut last) = (0.0f64, 0.0);
-    tank.watch(&u, &mut |_, x, _| {
+    tank.watch::<costate::Error>(&u, &mut |_, x, _| {
         worst = worst.max((x.v[0] - 4.0).abs()).max(x.q[0].abs());
         last = x.t;
         Ok(())
