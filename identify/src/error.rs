@@ -168,13 +168,21 @@ impl Error {
 
     /// The error, where it is about something in a file or in a part of one: names `place`.
     pub fn located(self, place: &str) -> Self {
-        let named = |what: String| format!("{what} in {place}");
+        self.renamed(|what| format!("{what} in {place}")).within(place)
+    }
+
+    /// The error of a value that cannot be used, as one about `what`, for which the value was needed.
+    pub(crate) fn about(self, what: impl Into<String>) -> Self {
+        self.renamed(|_| what.into())
+    }
+
+    fn renamed(self, name: impl FnOnce(String) -> String) -> Self {
         match self {
             Error::Engine(costate::Error::Invalid { what, problem, remedy }) => {
-                Error::Engine(costate::Error::Invalid { what: named(what), problem, remedy })
+                Error::Engine(costate::Error::Invalid { what: name(what), problem, remedy })
             }
-            Error::Unusable { what, problem, remedy } => Error::Unusable { what: named(what), problem, remedy },
-            other => other.within(place),
+            Error::Unusable { what, problem, remedy } => Error::Unusable { what: name(what), problem, remedy },
+            other => other,
         }
     }
 

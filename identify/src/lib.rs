@@ -276,10 +276,7 @@ pub(crate) fn identify_from(
     let options = &settings.options;
     let (method, _) = settings.method_for(problem);
     if method.needs() == Needs::SecondDerivatives {
-        problem.all_has_curvature().map_err(|error| match error {
-            Error::Invalid { problem, remedy, .. } => Error::invalid(format!("method `{method}`"), problem, remedy),
-            other => other,
-        })?;
+        problem.all_has_curvature().map_err(|error| error.about(format!("method `{method}`")))?;
     }
     if method.needs() == Needs::Residuals {
         objective.residuals = Some(squares(problem, &method)?);
