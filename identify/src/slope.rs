@@ -119,7 +119,11 @@ mod tests {
         );
         let wrong = SlopeCheck::judge(-2.0, &[-1.3, -1.005, -1.000_05, -1.01]);
         assert!(matches!(wrong, SlopeCheck::Differs { .. }), "{wrong:?}");
-        assert!(wrong.sentence().contains("-2 by the gradient and -1 by differences: the gradient may be wrong"));
+        assert!(
+            wrong.sentence().contains(
+                "-2 by the gradient and -1 by differences: the cost jumps there, or the gradient may be wrong"
+            )
+        );
         // a cost that rises where it should fall
         assert!(matches!(SlopeCheck::judge(-2.0, &[2.0, 2.0, 2.0, 2.0]), SlopeCheck::Differs { .. }));
         assert_eq!(SlopeCheck::judge(-2.0, &[1.0, -30.0, 400.0, -5000.0]), SlopeCheck::Unclear);

@@ -121,8 +121,10 @@ fn repeated_far_outside(values: &[f64]) -> Vec<(f64, f64)> {
 
 /// The same on one side of the median, of values with their counts that are ordered outwards, among so many samples with so many values.
 fn outside(side: &[(f64, usize)], (median, usual): (f64, f64), (samples, kinds): (usize, usize)) -> Vec<(f64, f64)> {
-    let mut reach = usual;
-    for (k, &(value, count)) in side.iter().enumerate() {
+    // more groups than these beyond it are no exceptions, whatever they are
+    let nearer = side.len().saturating_sub(KINDS + 1);
+    let mut reach = side[..nearer].iter().fold(usual, |reach, (value, _)| reach.max((value - median).abs()));
+    for (k, &(value, count)) in side.iter().enumerate().skip(nearer) {
         let (beyond, off) = (&side[k..], (value - median).abs());
         let repeated: Vec<f64> = beyond.iter().filter(|group| group.1 > 1).map(|group| group.0).collect();
         let is_seldom = beyond.iter().map(|group| group.1).sum::<usize>() as f64 <= MOST * samples as f64;
