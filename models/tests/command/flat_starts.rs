@@ -123,7 +123,7 @@ fn numbers_for_missing_samples_are_told() {
     let x: Vec<f64> = text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
     let record = |cell: &str| {
         let row = |(i, x): (usize, &f64)| {
-            let (t, is_lost) = (0.01 * i as f64, i >= 120 && i < 120 + 13 * 7 && (i - 120) % 7 == 0);
+            let (t, is_lost) = (0.01 * i as f64, (120..120 + 13 * 7).contains(&i) && (i - 120) % 7 == 0);
             let own = if is_lost { cell.to_string() } else { format!("{:.6}", x + 1e-4 * (t * 1e4).sin()) };
             format!("{t},{},{own}\n", force(t))
         };
