@@ -31,7 +31,7 @@ pub struct Point {
     /// Jacobian of unit length, without components held by bounds, which does not depend on the variables' units; otherwise
     /// `gradient_norm`.
     pub steepness: f64,
-    /// Magnitude of each scaled variable: the change that counts as one by all of its size, see [`Magnitudes`].
+    /// Magnitude of each scaled variable: the change that counts as one by all of its size, which is how large it has been.
     pub magnitudes: Vec<f64>,
     /// Residuals and Jacobian with respect to the scaled variables, if the function gives them.
     pub model: Option<Linearised>,

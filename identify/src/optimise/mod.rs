@@ -86,8 +86,8 @@ use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
 pub(crate) use variable::Scaling;
 
-/// What a method of your own is made of: a [`SearchMethod`](search::SearchMethod) steps from point to point, and has an
-/// [`ObjectiveEvaluator`](search::ObjectiveEvaluator) run the function, within all limits.
+/// What a method of your own is made of: a [`SearchMethod`] steps from point to point, and has an
+/// [`ObjectiveEvaluator`] run the function, within all limits.
 pub mod search {
     pub use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
     pub use super::executor::SearchMethod;
