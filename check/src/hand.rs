@@ -21,7 +21,7 @@ pub enum Supplied {
 /// matrix is zero on entry: a method writes what is not zero and returns [`Supplied::Yes`]. `u` are the parameter values.
 /// Entries have the unit of their row's equation over that of their column's variable.
 pub trait HandDerived: Send + Sync {
-    /// M, n x n. With all others supplied, a [`super::HandDerivedSystem`] needs dual numbers for outputs only.
+    /// M, n x n.
     fn mass(&self, x: &Point<'_>, u: &[f64], mass: &mut Matrix<f64>) -> Supplied {
         let _ = (x, u, mass);
         Supplied::No
@@ -149,8 +149,6 @@ impl Block {
         Block::ConstraintForceByParameter,
         Block::ConstraintByParameter,
     ];
-    /// Number of blocks of Newton's matrix, which come first.
-    pub(super) const OF_NEWTON: usize = 6;
 
     pub(super) fn name(self) -> BlockName {
         let (symbol, words) = match self {

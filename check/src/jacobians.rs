@@ -10,7 +10,7 @@ use costate::system::{Blocks, System};
 /// Compares every block that `hand` supplies with that of `system` ([`costate::Evaluator::blocks`]), entry by entry, at random
 /// states, times, inputs and parameters near the nominal ones.
 ///
-/// `system` is the one with derivatives by dual numbers, not a [`super::HandDerivedSystem`]. What counts as a mismatch is said
+/// `system` is the one with derivatives by dual numbers. What counts as a mismatch is said
 /// on the [module's page](super).
 ///
 /// # Errors

@@ -1,9 +1,8 @@
 //! Comparing what can be compared: derivatives, entry by entry and by name (those that somebody derived by hand with the exact ones, and
 //! the engine's fast ones with its slow ones); runs over the time step ([`Convergence`]); and time integrators ([`WorkPrecision`]).
 //!
-//! A hand-derived set of Jacobians ([`HandDerived`]) is checked with [`check_jacobians`] and then used in place of dual
-//! numbers with [`HandDerivedSystem`]. The Jacobians of a whole time step in the form of Lauss 2018, eqs. (16)-(19), are
-//! checked with [`check_step`]. [`check_products`] needs nothing from the user: it checks the engine itself on a model.
+//! A hand-derived set of Jacobians ([`HandDerived`]) is checked with [`check_jacobians`]. The Jacobians of a whole time step in the form
+//! of Lauss 2018, eqs. (16)-(19), are checked with [`check_step`]. [`check_products`] needs nothing from the user: it checks the engine itself on a model.
 //!
 //! ```
 //! # use costate::{Matrix, Model, Number, Parameter, Plain, Signature};
@@ -64,7 +63,6 @@ mod report;
 mod sample;
 mod schemes;
 mod step;
-mod substitute;
 
 pub use convergence::{Convergence, Level, Named, Series, Values};
 pub use exact::{Jacobian, Jacobians};
@@ -75,7 +73,6 @@ pub use products::check_products;
 pub use report::{BlockName, JacobianReport, Mismatch, ProductReport};
 pub use schemes::{Energy, Gaps, Measured, Reference, Row, WorkPrecision};
 pub use step::{Eq19, StepJacobians, StepPoint, check_step, paper_step_jacobians};
-pub use substitute::HandDerivedSystem;
 
 use costate::shown::shown;
 use costate::{Error, Result};

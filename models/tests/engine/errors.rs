@@ -5,11 +5,10 @@ use crate::common;
 use common::Case;
 use costate::scheme::Scheme;
 use costate::signal::Interpolation;
-use costate::system::Point;
 use costate::{
     Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid,
 };
-use costate_check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
+use costate_check::{CheckOptions, check_products};
 use costate_models::{EngineMount, Pendulum};
 use costate_parts::assembly::{Assembler, Connection, Element};
 use costate_parts::spatial::{Body, Inertia, Mechanism};
@@ -320,16 +319,6 @@ fn unsymmetric_mass_matrices_are_refused() {
     assembler.element("weight", Lopsided, Connection::to(places));
     let error = assembler.build().err().unwrap();
     assert_says(&error, &["`lopsided`", "m[(1, 0)] = 3.0", "`right` and `left`", "m[(i, j)]"]);
-    // and by hand
-    struct ByHand;
-    impl HandDerived for ByHand {
-        fn mass(&self, _x: &Point<'_>, _u: &[f64], mass: &mut Matrix<f64>) -> Supplied {
-            mass.as_mut_slice().copy_from_slice(&[2.0, 0.5, -0.5, 1.0]);
-            Supplied::Yes
-        }
-    }
-    let error = HandDerivedSystem::new(Arc::new(Plain::new(WEIGHED).unwrap()), Arc::new(ByHand)).err().unwrap();
-    assert_says(&error, &["not symmetric", "m[(0, 1)] = 5.0", "m[(1, 0)] = -5.0"]);
     let report = check_products(&Plain::new(WEIGHED).unwrap(), &CheckOptions::default()).unwrap();
     assert!(report.passed() && report.agreeing.iter().any(|block| block.symbol == "M = Mᵀ"), "{report}");
 }

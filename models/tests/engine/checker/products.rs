@@ -1,12 +1,8 @@
 //! Products and factors against the blocks that they are made of.
 
-use costate::system::Point;
-use costate::{Matrix, Model, Number, Parameter, Plain, Signature};
-use costate_check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
-use costate_models::hand_derived::EngineMountByHand;
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, State};
+use costate_check::{CheckOptions, check_products};
 use costate_models::{EngineMount, registry};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Protects the engine: structure, shared directions, cached constant parts and both ways to the factors of K agree with
 /// derivatives taken one direction at a time, on every model and with several seeds.
@@ -65,20 +61,29 @@ fn structured_products_agree_on_an_awkward_model() {
 /// found, in each product and solve that is concerned.
 #[test]
 fn contradicting_products_are_found() {
-    /// Damping that is right only in every fourth call, which is the one by `blocks`.
-    struct Moody(AtomicUsize);
-    impl HandDerived for Moody {
-        fn force_by_velocity(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
-            let supplied = EngineMountByHand.force_by_velocity(x, u, jacobian);
-            if !self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(4) {
-                jacobian[(3, 3)] *= 1.5;
+    /// The engine mount with damping whose derivative is right along one direction, as the blocks are found, and wrong along several at once.
+    struct Moody;
+    impl Model for Moody {
+        fn signature(&self) -> Signature {
+            EngineMount.signature()
+        }
+        fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+            EngineMount.mass(q, u, m);
+        }
+        fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+            EngineMount.force(t, q, v, w, u, force);
+            if size_of::<D>() > 2 * size_of::<f64>() {
+                force[3] -= (v[3] - v[3].re()) * 100.0;
             }
-            supplied
+        }
+        fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+            EngineMount.constraint(t, q, u, c);
+        }
+        fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+            EngineMount.output(t, x, u, y);
         }
     }
-    let inner = Arc::new(Plain::new(EngineMount).unwrap());
-    let system = HandDerivedSystem::new(inner, Arc::new(Moody(AtomicUsize::new(0)))).unwrap();
-    let report = check_products(&system, &CheckOptions::default()).unwrap();
+    let report = check_products(&Plain::new(Moody).unwrap(), &CheckOptions::default()).unwrap();
     let found: Vec<_> = report.mismatches.iter().map(|m| m.block).collect();
     for wrong in ["∂(D, C)/∂v", "(∂(D, C)/∂v)ᵀ", "K z = b", "Kᵀ z = b"] {
         assert!(found.iter().any(|block| block.symbol == wrong), "{wrong} is not in\n{report}");
