@@ -117,7 +117,7 @@ pub use integrate::{
     step_error, time_axis,
 };
 #[doc(inline)]
-pub use linear::{least_squares, sparse};
+pub use linear::{dense, least_squares, rows, sparse};
 #[doc(inline)]
 pub use model::{drawing, mass, shown, signature, sketch, slip, spline, spread, system, value, vector};
 pub use number::random;

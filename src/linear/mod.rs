@@ -1,7 +1,9 @@
 //! Linear algebra of this kind of problem: in come patterns and numbers, out go factors, orders and reduced least squares. It knows
 //! nothing of mechanisms.
 
+pub mod dense;
 pub mod least_squares;
+pub mod rows;
 pub mod sparse;
 
 /// Sets all to zero. Few without a call: in a step of a small mechanism calls count.

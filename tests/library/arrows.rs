@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A module, all others that it may name, and the sentence that this protects.
-const ARROWS: [(&str, &[&str], &str); 8] = [
+const ARROWS: [(&str, &[&str], &str); 10] = [
     ("src/number", &[], "numbers know nothing of what is computed with them"),
     ("src/linear/sparse", &[], "linear algebra knows nothing of mechanisms"),
+    ("src/linear/rows", &[], "sparse rows are numbers alone"),
+    ("src/linear/dense", &[], "dense matrices are numbers alone"),
     ("src/linear/least_squares", &[], "a reduced least-squares problem is numbers alone"),
     (
         "src/integrate/scheme",
@@ -19,7 +21,7 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
         &["error", "model", "shown", "signature", "sparse", "system"],
         "messages are made at the waist",
     ),
-    ("identify/src/optimise", &["interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
+    ("identify/src/optimise", &["dense", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
     (
         "src/integrate/simulate",
         &[

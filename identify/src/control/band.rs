@@ -6,12 +6,11 @@
 //! eliminated by an orthogonal transformation. What is eliminated is found forwards. This is the square root of Riccati's recursion:
 //! condition numbers are not squared.
 
-use super::shape::Mixing;
+use costate::dense::echelon;
+use costate::rows::SparseRows;
 use costate::sensitivity::StepMap;
 use nalgebra::{DMatrix, DVector};
 
-/// Entries of a column below this part of it are round-off.
-const ROUND_OFF: f64 = 1e-15;
 /// Column of an unknown that does not act, or is held.
 const NONE: usize = usize::MAX;
 
@@ -44,7 +43,7 @@ pub(super) struct Band<'p> {
     parameters: usize,
     inputs: usize,
     /// Unknown inputs: input, mixing, and the place of the first coefficient among all unknowns.
-    signals: Vec<(usize, &'p Mixing, usize)>,
+    signals: Vec<(usize, &'p SparseRows, usize)>,
     /// The rows of the inputs that each map sees: that of its time, and another one if it sees that, too.
     seen: Vec<(usize, Option<usize>)>,
     /// The unknowns that act at each time: those of the inputs at the first two times enter the start.
@@ -74,7 +73,7 @@ impl<'p> Band<'p> {
         maps: Vec<StepMap>,
         seen: Vec<(usize, Option<usize>)>,
         (parameters, inputs, count): (usize, usize, usize),
-        signals: Vec<(usize, &'p Mixing, usize)>,
+        signals: Vec<(usize, &'p SparseRows, usize)>,
     ) -> Self {
         let (rows, acting) = (vec![Vec::new(); maps.len()], vec![Vec::new(); maps.len()]);
         let first = vec![usize::MAX; count];
@@ -88,7 +87,7 @@ impl<'p> Band<'p> {
             };
             let mut acting: Vec<usize> = (0..parameters).filter(acts).collect();
             for (_, mixing, offset) in &band.signals {
-                acting.extend(band.rows_of(i).flat_map(|row| mixing.at(row)).map(|(k, _)| offset + k));
+                acting.extend(band.rows_of(i).flat_map(|row| mixing.row(row)).map(|(k, _)| offset + *k as usize));
             }
             band.acts(i, acting);
         }
@@ -221,7 +220,9 @@ impl<'p> Band<'p> {
         for (place, row) in self.rows_of(i).enumerate() {
             for (input, mixing, offset) in &self.signals {
                 let column = before + place * self.inputs + input;
-                mixing.at(row).for_each(|(k, factor)| show(column, offset + k, factor));
+                for &(k, factor) in mixing.row(row) {
+                    show(column, offset + k as usize, factor);
+                }
             }
         }
         let parameters = self.maps[i].state.ncols() - self.parameters;
@@ -290,39 +291,4 @@ impl Places {
             column => (column, 1.0),
         }
     }
-}
-
-/// An orthogonal transformation to echelon form by Householder's reflections, in place, up to the last column. Returns the pivot's column of
-/// each row that is left; what is below these is zero, or in the last column alone.
-fn echelon(matrix: &mut DMatrix<f64>) -> Vec<usize> {
-    let (rows, columns) = matrix.shape();
-    let mut pivots = Vec::new();
-    for k in 0..columns - 1 {
-        let first = pivots.len();
-        if first == rows {
-            break;
-        }
-        let (mut left, mut right) = matrix.columns_range_pair_mut(k, k + 1..);
-        let column = left.as_mut_slice();
-        let size = column.iter().fold(0.0f64, |size, x| size.max(x.abs()));
-        let (_, reflector) = column.split_at_mut(first);
-        let norm = reflector.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if norm <= ROUND_OFF * size {
-            reflector.fill(0.0);
-            continue;
-        }
-        let alpha = if reflector[0] > 0.0 { -norm } else { norm };
-        reflector[0] -= alpha;
-        let square = reflector.iter().map(|v| v * v).sum::<f64>();
-        for mut column in right.column_iter_mut() {
-            let column = &mut column.as_mut_slice()[first..];
-            let product: f64 = reflector.iter().zip(column.iter()).map(|(v, x)| v * x).sum();
-            let factor = 2.0 * product / square;
-            column.iter_mut().zip(reflector.iter()).for_each(|(x, v)| *x -= factor * v);
-        }
-        reflector.fill(0.0);
-        reflector[0] = alpha;
-        pivots.push(k);
-    }
-    pivots
 }

@@ -109,7 +109,7 @@ impl Placed {
     fn value(&self, i: usize, u: &[f64], w: &[f64], inputs: usize) -> f64 {
         match self.source {
             Source::Input(k) => w[i * inputs + k],
-            Source::Motion(_, first) => self.mixing.value(i, &u[first..]),
+            Source::Motion(_, first) => self.mixing.rows.dot(i, &u[first..]),
         }
     }
 
@@ -334,9 +334,7 @@ impl Control {
     fn put(&self, unknowns: &[f64], u: &mut [f64], w: &mut [f64], inputs: usize) {
         self.free().iter().zip(unknowns).for_each(|(&k, value)| u[k] = *value);
         for (placed, input, first) in self.inputs() {
-            w.iter_mut().skip(input).step_by(inputs).enumerate().for_each(|(i, w)| {
-                *w = placed.mixing.value(i, &unknowns[first..]);
-            });
+            placed.mixing.rows.times(&unknowns[first..], &mut w[input..], inputs);
         }
     }
 
@@ -358,7 +356,7 @@ impl Control {
                 }
                 Shape::Linear => Signal::sampled(&nodes, &own, Interpolation::Linear)?,
                 _ => Signal::function(move |t| {
-                    Mixing::new(shape, &nodes, [(t.clamp(first, last), false)].into_iter()).value(0, &own)
+                    Mixing::new(shape, &nodes, [(t.clamp(first, last), false)].into_iter()).rows.dot(0, &own)
                 }),
             };
         }

@@ -1,12 +1,13 @@
 //! A control problem as a function of its unknowns.
 
 use super::band::{Band, Row};
-use super::{Control, Placed};
+use super::{Control, Placed, Source};
 use crate::design::Informed;
 use crate::optimise::{DampedSteps, Objective};
 use crate::{Error, Result};
 use costate::interrupt::Interrupt;
 use costate::sensitivity::{Change, Gradient, Method};
+use std::mem::take;
 
 /// Cost, gradient, second derivatives and Gauss-Newton steps by the unknowns, for one thread.
 pub struct ControlObjective<'p> {
@@ -126,10 +127,12 @@ impl<'p> ControlObjective<'p> {
         for (placed, layout) in self.control.signals.iter().zip(&self.layout) {
             self.rows_of(placed, &mut |i, _, [value, now, before]| {
                 slopes.clear();
-                for (at, slope) in
-                    [(i, now), (i.saturating_sub(1), before)].into_iter().filter(|(_, slope)| *slope != 0.0)
-                {
-                    slopes.extend(placed.mixing.at(at).filter_map(|(k, factor)| Some((layout[k]?, slope * factor))));
+                for (at, slope) in [(i, now), (i.saturating_sub(1), before)] {
+                    for &(k, factor) in if slope == 0.0 { &[] } else { placed.mixing.rows.row(at) } {
+                        if let Some(unknown) = layout[k as usize] {
+                            slopes.push((unknown, slope * factor));
+                        }
+                    }
                 }
                 take(i, Row { value, slopes: &slopes });
             });
@@ -164,9 +167,7 @@ impl<'p> ControlObjective<'p> {
         by_unknowns.fill(0.0);
         self.free.iter().zip(&mut *by_unknowns).for_each(|(&k, slope)| *slope = by_parameters[k]);
         for (placed, input, first) in self.control.inputs() {
-            for (i, bar) in by_inputs.iter().skip(input).step_by(self.inputs()).enumerate() {
-                placed.mixing.at(i).for_each(|(k, factor)| by_unknowns[first + k] += factor * bar);
-            }
+            placed.mixing.rows.add_transposed(&by_inputs[input..], self.inputs(), &mut by_unknowns[first..]);
         }
     }
 
@@ -174,6 +175,25 @@ impl<'p> ControlObjective<'p> {
     pub fn own_cost(&self) -> f64 {
         let mut sum = 0.0;
         self.own_rows(&mut |_, row| sum += 0.5 * row.value * row.value);
+        sum
+    }
+
+    /// The cost of the signals themselves; adds its slopes to those by parameters and inputs.
+    fn own_cost_and_slopes(&self, by_parameters: &mut [f64], by_inputs: &mut [f64]) -> f64 {
+        let (mut sum, inputs) = (0.0, self.inputs());
+        for placed in &self.control.signals {
+            self.rows_of(placed, &mut |i, _, [value, now, before]| {
+                sum += 0.5 * value * value;
+                let mut add = |i: usize, slope: f64| match placed.source {
+                    Source::Input(k) => by_inputs[i * inputs + k] += slope,
+                    Source::Motion(_, first) => placed.mixing.rows.add(i, slope, &mut by_parameters[first..]),
+                };
+                add(i, value * now);
+                if before != 0.0 {
+                    add(i - 1, value * before);
+                }
+            });
+        }
         sum
     }
 
@@ -219,7 +239,7 @@ impl<'p> ControlObjective<'p> {
             self.set(unknowns);
             let mut maps = Vec::with_capacity(control.simulation.grid().times().len());
             self.engine.step_maps(&self.u, &control.cost, &mut |_, map| maps.push(map))?;
-            let signals = control.inputs().map(|(placed, input, first)| (input, &placed.mixing, first)).collect();
+            let signals = control.inputs().map(|(placed, input, first)| (input, &placed.mixing.rows, first)).collect();
             let seen = (0..maps.len()).map(|i| control.simulation.rows_of(i)).collect();
             let mut band = Band::new(maps, seen, (self.free.len(), self.inputs(), unknowns.len()), signals);
             self.own_rows(&mut |i, row| band.push(i, row));
@@ -245,11 +265,10 @@ impl Objective for ControlObjective<'_> {
             self.gradient.iter_mut().zip(&slope.u).for_each(|(sum, own)| *sum += own);
             self.by_inputs.iter_mut().zip(&slope.w).for_each(|(sum, own)| *sum += own);
         }
-        self.gather(&self.gradient, &self.by_inputs, gradient);
-        self.own_rows(&mut |_, row| {
-            own += 0.5 * row.value * row.value;
-            row.add(row.value, gradient);
-        });
+        let (mut by_u, mut by_w) = (take(&mut self.gradient), take(&mut self.by_inputs));
+        own += self.own_cost_and_slopes(&mut by_u, &mut by_w);
+        self.gather(&by_u, &by_w, gradient);
+        (self.gradient, self.by_inputs) = (by_u, by_w);
         Ok(cost + own)
     }
 

@@ -1,6 +1,8 @@
 //! Shapes of unknown signals: which coefficient acts when, and how much.
 
 use crate::{Error, Result};
+use costate::dense::svd;
+use costate::rows::SparseRows;
 use costate::spline::{Spline, factors};
 use nalgebra::{DMatrix, DVector};
 
@@ -96,9 +98,7 @@ impl Shape {
 /// w(t_i) = Σ_k φ_k(t_i) c_k in all rows of the inputs: at the times of a grid, just before jumps, and from jumps on.
 #[derive(Debug, Clone)]
 pub(super) struct Mixing {
-    /// Places where each time's entries begin.
-    first: Vec<usize>,
-    entries: Vec<(u32, f64)>,
+    pub rows: SparseRows,
     pub coefficients: usize,
 }
 
@@ -122,24 +122,12 @@ impl Mixing {
         rows: impl Iterator<Item = (f64, bool)>,
         show: impl Fn((f64, bool), &mut dyn FnMut(usize, f64)),
     ) -> Self {
-        let (mut first, mut entries) = (vec![0], Vec::new());
+        let mut sparse = SparseRows::default();
         for row in rows {
-            show(row, &mut |k, factor| entries.push((k as u32, factor)));
-            first.push(entries.len());
+            show(row, &mut |k, factor| sparse.push(k, factor));
+            sparse.end_row();
         }
-        Mixing { first, entries, coefficients }
-    }
-
-    /// Coefficients that act in row `i`, with their factors.
-    #[inline]
-    pub fn at(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
-        self.entries[self.first[i]..self.first[i + 1]].iter().map(|&(k, factor)| (k as usize, factor))
-    }
-
-    /// The value in row `i`.
-    #[inline]
-    pub fn value(&self, i: usize, coefficients: &[f64]) -> f64 {
-        self.at(i).map(|(k, factor)| factor * coefficients[k]).sum()
+        Mixing { rows: sparse, coefficients }
     }
 
     /// The coefficients whose values at all times are nearest to these, of as many harmonics as there are.
@@ -147,12 +135,14 @@ impl Mixing {
         let n = self.coefficients;
         let (mut normal, mut right) = (DMatrix::zeros(n, n), DVector::zeros(n));
         for (i, value) in values.iter().enumerate() {
-            for (k, factor) in self.at(i) {
-                right[k] += factor * value;
-                self.at(i).for_each(|(l, other)| normal[(k, l)] += factor * other);
+            for &(k, factor) in self.rows.row(i) {
+                right[k as usize] += factor * value;
+                for &(l, other) in self.rows.row(i) {
+                    normal[(k as usize, l as usize)] += factor * other;
+                }
             }
         }
-        normal.svd(true, true).solve(&right, 1e-12).map_or(vec![0.0; n], |c| c.as_slice().to_vec())
+        svd(normal, true, true).solve(&right, 1e-12).map_or(vec![0.0; n], |c| c.as_slice().to_vec())
     }
 }
 
@@ -185,9 +175,9 @@ mod tests {
             let mixing = Mixing::new(shape, &nodes, rows(&times));
             let line: Vec<f64> = (0..mixing.coefficients).map(|k| 3.0 - 2.0 * place(shape, &nodes, k)).collect();
             for (i, t) in times.iter().enumerate() {
-                let sum: f64 = mixing.at(i).map(|(_, factor)| factor).sum();
+                let sum: f64 = mixing.rows.row(i).iter().map(|(_, factor)| factor).sum();
                 assert!((sum - 1.0).abs() < 1e-14, "{shape:?} at {t}: {sum}");
-                assert!((mixing.value(i, &line) - (3.0 - 2.0 * t)).abs() < 1e-13, "{shape:?} at {t}");
+                assert!((mixing.rows.dot(i, &line) - (3.0 - 2.0 * t)).abs() < 1e-13, "{shape:?} at {t}");
             }
         }
     }
@@ -201,7 +191,7 @@ mod tests {
             let times: Vec<f64> = (-3..=3).map(|i| node + h * i as f64).collect();
             let mixing = Mixing::new(Shape::Cubic, &nodes, rows(&times));
             let c: Vec<f64> = (0..mixing.coefficients).map(|k| (k as f64 * 1.7).sin()).collect();
-            let w: Vec<f64> = (0..times.len()).map(|i| mixing.value(i, &c)).collect();
+            let w: Vec<f64> = (0..times.len()).map(|i| mixing.rows.dot(i, &c)).collect();
             let bend = |i: usize| (w[i + 1] - 2.0 * w[i] + w[i - 1]) / (h * h);
             // third derivatives are of the size 100
             assert!((bend(2) - bend(4)).abs() < 0.5, "{} {}", bend(2), bend(4));
@@ -214,7 +204,7 @@ mod tests {
         let times: Vec<f64> = (0..=50).map(|i| 0.1 * i as f64).collect();
         let mixing = Mixing::new(Shape::Fourier, &[0.0, 2.0, 5.0], rows(&times));
         let c = [0.3, -1.0, 0.5, 0.25, 2.0];
-        let w: Vec<f64> = (0..times.len()).map(|i| mixing.value(i, &c)).collect();
+        let w: Vec<f64> = (0..times.len()).map(|i| mixing.rows.dot(i, &c)).collect();
         let found = mixing.fit(&w);
         c.iter().zip(&found).for_each(|(c, found)| assert!((c - found).abs() < 1e-10, "{found:?}"));
     }

@@ -1,6 +1,7 @@
 //! Criteria of experiments: one number for how well parameters are known.
 
 use crate::{Error, Result};
+use costate::dense::svd;
 use nalgebra::DMatrix;
 
 /// Criterion of an optimal experiment: the mean of the confidence ellipsoid's semi-axes that counts (Kiefer's family). Axes are
@@ -54,7 +55,7 @@ impl std::str::FromStr for Optimality {
 
 /// The semi-axes of the ellipsoid of some parameters, whatever the others are: of W = rows of R⁻¹, where C = W Wᵀ.
 pub(super) fn axes(rows: &DMatrix<f64>) -> Vec<f64> {
-    rows.clone().svd(false, false).singular_values.iter().copied().collect()
+    svd(rows.clone(), false, false).singular_values.iter().copied().collect()
 }
 
 /// The logarithm of the mean semi-axis of the parameters at places `of`, and its derivative by the information matrix F = RᵀR of all; of the upper
@@ -67,7 +68,7 @@ pub(crate) fn value_and_slope(
     let p = factor.nrows();
     let inverse = factor.solve_upper_triangular(&DMatrix::identity(p, p))?;
     let rows = inverse.select_rows(of);
-    let svd = rows.clone().svd(true, false);
+    let svd = svd(rows.clone(), true, false);
     let directions = svd.u?;
     let axes = svd.singular_values;
     let (count, longest) = (axes.len() as f64, axes.max());

@@ -5,6 +5,7 @@ use super::criterion::{Optimality, value_and_slope};
 use crate::statistics::{Analysed, UNDETERMINED};
 use crate::{Error, Result};
 use costate::cost::LeastSquares;
+use costate::dense::svd;
 use costate::interrupt::Interrupt;
 use costate::least_squares::{Linearised, Reduction};
 use costate::sensitivity::{Change, Gradient, SlopeWeights};
@@ -186,7 +187,7 @@ impl<'p> Informed<'p> {
             return None;
         }
         let unit = DMatrix::from_fn(norms.len(), norms.len(), |i, j| factor[(i, j)] / norms[j]);
-        let singular = unit.svd(false, false).singular_values;
+        let singular = svd(unit, false, false).singular_values;
         if singular.min() <= UNDETERMINED * singular.max() {
             return None;
         }

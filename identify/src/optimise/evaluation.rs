@@ -8,6 +8,7 @@ use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::trace::Evaluation;
 use super::variable::Scaling;
 use crate::{Error, Result};
+pub(crate) use costate::dense::dot;
 use costate::least_squares::Linearised;
 use nalgebra::DMatrix;
 use std::time::Instant;
@@ -378,8 +379,4 @@ pub(crate) fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
         return largest;
     }
     largest * values.map(|v| (v / largest).powi(2)).sum::<f64>().sqrt()
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -4,6 +4,7 @@ use super::bounded_step::{BoundedModel, Quadratic};
 use super::evaluation::{Halt, ObjectiveEvaluator, Point, Step, norm};
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
+use costate::dense::{cholesky, symmetric_eigen};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Eigenvalues that are negative by no more than this part of the largest are taken for zero: second derivatives of constrained
@@ -40,7 +41,7 @@ impl Hessian {
         let scales: Vec<f64> = free.iter().map(|&i| largest(i).sqrt()).map(|s| if s > 0.0 { s } else { 1.0 }).collect();
         let scaled =
             DMatrix::from_fn(free.len(), free.len(), |i, j| matrix[(free[i], free[j])] / (scales[i] * scales[j]));
-        let eigen = scaled.symmetric_eigen();
+        let eigen = symmetric_eigen(scaled);
         let least = eigen.eigenvalues.imin();
         let is_negative = eigen.eigenvalues[least] < -CURVATURE_NOISE * eigen.eigenvalues.amax();
         let mut downwards = vec![0.0; held.len()];
@@ -128,7 +129,7 @@ pub(crate) fn factor(hessian: &DMatrix<f64>, staying: &[bool], sigma: f64) -> Op
     let matrix = DMatrix::from_fn(n, n, |i, j| hessian[(free[i], free[j])] + if i == j { sigma } else { 0.0 });
     let round_off = 4.0 * (n as f64 + 1.0) * f64::EPSILON;
     let diagonal = matrix.diagonal();
-    let factor = Cholesky::new(matrix)?;
+    let factor = cholesky(matrix)?;
     let lower = factor.l_dirty();
     // what cancels in a pivot leaves an error of its diagonal entry's size
     (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > round_off * diagonal[i]).then_some(factor)

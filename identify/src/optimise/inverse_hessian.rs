@@ -1,6 +1,7 @@
 //! Curvature as methods by gradients know it: approximations of the inverse Hessian, learnt from gradients.
 
 use super::evaluation::dot;
+use costate::dense::add_scaled;
 use std::collections::VecDeque;
 
 /// The first direction is the steepest. Of the others it is assumed, until they are known, that they are flatter by this
@@ -143,14 +144,14 @@ impl InverseHessian {
         let mut alphas = Vec::with_capacity(pairs.len());
         for (Pair { s, y }, sy) in &pairs {
             let alpha = dot(s, &q) / sy;
-            q.iter_mut().zip(y).for_each(|(q, y)| *q -= alpha * y);
+            add_scaled(-alpha, y, &mut q);
             alphas.push(alpha);
         }
         let scale = pairs.first().map_or(self.scale, |(Pair { y, .. }, sy)| sy / dot(y, y));
         q.iter_mut().for_each(|q| *q *= scale);
         for ((Pair { s, y }, sy), alpha) in pairs.iter().zip(&alphas).rev() {
             let beta = dot(y, &q) / sy;
-            q.iter_mut().zip(s).for_each(|(q, s)| *q += (alpha - beta) * s);
+            add_scaled(alpha - beta, s, &mut q);
         }
         q.iter().map(|q| -q).collect()
     }

@@ -6,6 +6,7 @@
 
 use super::bounded_step::Quadratic;
 use super::hessian_model::factor;
+use costate::dense::svd;
 use costate::least_squares::{Linearised, UNDETERMINED};
 use nalgebra::{DMatrix, DVector};
 
@@ -53,7 +54,7 @@ struct Decomposition {
 
 impl Decomposition {
     fn of(matrix: DMatrix<f64>) -> Option<Self> {
-        let svd = matrix.svd(true, true);
+        let svd = svd(matrix, true, true);
         // both were asked for
         Some(Decomposition { u: svd.u?, v_t: svd.v_t?, singular: svd.singular_values })
     }

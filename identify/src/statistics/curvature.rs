@@ -4,6 +4,7 @@ use super::direction::{Analysed, Direction};
 use super::identifiability::{analysed, sparse_basis};
 use crate::problem::Problem;
 use crate::{Error, Result};
+use costate::dense::symmetric_eigen;
 use nalgebra::DMatrix;
 
 /// The least share of the largest eigenvalue that counts as more than round-off.
@@ -70,7 +71,7 @@ impl Curvature {
         }
         let transposed = scaled.transpose();
         let asymmetry = (&scaled - &transposed).amax();
-        let eigen = ((scaled + transposed) * 0.5).symmetric_eigen();
+        let eigen = symmetric_eigen((scaled + transposed) * 0.5);
         let mut order: Vec<usize> = (0..p).collect();
         order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
         let eigenvalues: Vec<f64> = order.iter().map(|&j| eigen.eigenvalues[j]).collect();

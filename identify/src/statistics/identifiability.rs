@@ -6,6 +6,7 @@ use crate::constraint;
 use crate::influence::Influence;
 use crate::problem::Problem;
 use crate::{Error, Result};
+use costate::dense::svd;
 use costate::least_squares::{Linearised, UNDETERMINED};
 use costate::signature::Scale;
 use nalgebra::{DMatrix, DVector};
@@ -415,7 +416,7 @@ fn decomposed(columns: &[DVector<f64>]) -> (Vec<f64>, DMatrix<f64>) {
     for (k, column) in columns.iter().enumerate() {
         matrix.view_mut((0, k), (column.len(), 1)).copy_from(column);
     }
-    let svd = matrix.svd(false, true);
+    let svd = svd(matrix, false, true);
     let Some(v_t) = svd.v_t else { return (vec![0.0; p], DMatrix::identity(p, p)) };
     let mut order: Vec<usize> = (0..p).collect();
     order.sort_by(|&a, &b| svd.singular_values[b].total_cmp(&svd.singular_values[a]));
