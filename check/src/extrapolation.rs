@@ -30,6 +30,7 @@ const ABOVE: f64 = 4.0;
 
 /// The limit of vanishing steps, as estimated from several runs, with its error.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Extrapolation {
     /// Powers of the step that were found in the errors and removed, in this order.
     pub powers: Vec<u32>,

@@ -5,6 +5,7 @@ use std::fmt;
 
 /// Name of a block of derivatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockName {
     /// The paper's letters, e.g. `J_Q`.
     pub symbol: &'static str,
@@ -20,6 +21,7 @@ impl fmt::Display for BlockName {
 
 /// One entry that differs at one point at least; the values are those of the point where it differs most.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// Name of the block.
     pub block: BlockName,
@@ -43,6 +45,7 @@ pub struct Mismatch {
 
 /// The result of a comparison. Its `Display` is an aligned table.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct JacobianReport {
     /// Name of the model.
     pub model: String,

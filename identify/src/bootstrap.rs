@@ -131,6 +131,7 @@ impl Bootstrap {
 
 /// One fit to drawn data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Replicate {
     /// The end of its search.
     pub end: ReplicateEnd,
@@ -167,6 +168,7 @@ impl Replicate {
 
 /// Results of all replicates.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Bootstrapped {
     /// Settings that were asked for.
     pub asked: Bootstrap,

@@ -27,6 +27,7 @@ pub struct Area {
 
 /// The way of a method.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Way {
     /// The method.
     pub method: optimise::Method,
@@ -42,6 +43,7 @@ pub struct Way {
 
 /// A map of the cost.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Landscape {
     /// Places of the two parameters, see [`Area::parameters`].
     pub parameters: [usize; 2],

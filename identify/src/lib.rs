@@ -171,6 +171,7 @@ pub struct Estimate {
 
 /// The result of an identification.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Identification {
     /// The method that searched.
     pub method: optimise::Method,

@@ -243,6 +243,7 @@ pub struct SensorNoise {
 
 /// Estimated noise of all sensors.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NoiseEstimate {
     /// Noise of each sensor, in the problem's order.
     pub sensors: Vec<SensorNoise>,

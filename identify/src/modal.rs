@@ -191,6 +191,7 @@ impl Problem {
 
 /// Comparison of a measured quantity of a mode with the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ModeResult {
     /// The measurement.
     pub measured: MeasuredMode,

@@ -202,6 +202,7 @@ impl Problem {
 
 /// Comparison of a prior with the value that was found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PriorResult {
     /// The parameter's name.
     pub name: String,

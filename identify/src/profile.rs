@@ -36,6 +36,7 @@ const FLAT: f64 = 0.05;
 
 /// A value of the parameter, and the best fit of the others there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ProfilePoint {
     /// The value.
     pub value: f64,
@@ -78,6 +79,7 @@ impl Side {
 
 /// The profile of one parameter.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Profile {
     /// Its place in the problem.
     pub parameter: usize,
@@ -103,6 +105,7 @@ pub struct Profile {
 
 /// The profiles of free parameters.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Profiles {
     /// In the parameters' order.
     pub profiles: Vec<Profile>,

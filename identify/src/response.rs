@@ -258,6 +258,7 @@ impl Problem {
 
 /// Comparison of a measured frequency response with the model.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ResponseResult {
     /// The measurement.
     pub measured: MeasuredResponse,

@@ -155,6 +155,7 @@ pub enum End {
 
 /// A point at which a search has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ended {
     /// Values of all parameters.
     pub u: Vec<f64>,
@@ -175,6 +176,7 @@ impl Ended {
 
 /// One of many searches.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Search {
     /// Start of the search, all parameters.
     pub start: Vec<f64>,
@@ -198,6 +200,7 @@ impl Search {
 
 /// Searches that have ended at one optimum.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cluster {
     /// Numbers of the searches, that of the least cost first.
     pub searches: Vec<usize>,

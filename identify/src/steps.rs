@@ -45,6 +45,7 @@ pub struct Fit {
 
 /// One of the fits that led to the steps.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StepFit {
     /// Divisor of the problem's steps.
     pub divided_by: usize,
@@ -60,6 +61,7 @@ pub struct StepFit {
 
 /// Choice of the time steps.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StepChoice {
     /// Estimate of the time steps' error before the first of them, if steps were too coarse there.
     pub before: Option<BeforeFit>,

@@ -21,6 +21,7 @@ const SHOWN: usize = 5000;
 
 /// Summary of a run that is not kept.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Streamed {
     /// Counts of steps and evaluations.
     pub counters: Counters,

@@ -22,6 +22,7 @@ const LEFT: f64 = 0.5;
 
 /// A place where an equation or an output has two slopes, or two values.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Kink {
     /// Of what, in words: ``the forces on `x` ``, ``the output `a` ``.
     pub what: String,

@@ -43,6 +43,7 @@ pub struct Plan {
 
 /// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FullEntries {
     /// Entries by coordinates.
     pub position: Vec<(usize, usize)>,

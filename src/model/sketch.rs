@@ -14,6 +14,7 @@ pub const GROUND: usize = 0;
 
 /// Appearance of a mechanism: members, and parts drawn between them; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Sketch {
     /// True for a mechanism that moves in space, and not in the plane only.
     pub in_space: bool,
@@ -57,6 +58,7 @@ pub enum MemberKind {
 
 /// A member that a plain model puts into the plane.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Posed {
     /// Name of the member.
     pub name: String,

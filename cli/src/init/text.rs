@@ -106,7 +106,7 @@ impl Text {
     fn unsaid(&mut self, section: &str, lines: &[Said]) {
         let base = |key: &str| key.split('.').next().unwrap_or_default().to_string();
         let mut last = "";
-        for Hint { key, line, meaning } in hints(section) {
+        for Hint { key, line, meaning, .. } in hints(section) {
             // of several lines of one key, the first says what is said; the others are more of it
             let is_first = key != last;
             last = key;

@@ -15,6 +15,7 @@ const BIASED: f64 = 0.25;
 
 /// Bootstrap statistics of a parameter.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ParameterBootstrap {
     /// Place of the parameter in the problem.
     pub parameter: usize,

@@ -9,6 +9,7 @@ use costate::shown::shown;
 
 /// Something that must be met, at the end of a search.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Violation {
     /// Description of the requirement, in words.
     pub what: String,
@@ -22,6 +23,7 @@ pub struct Violation {
 
 /// Solution of a control problem.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Solution {
     /// The last minimisation, with the history of all.
     pub outcome: Outcome,

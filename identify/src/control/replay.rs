@@ -6,6 +6,7 @@ use costate::simulate::{Simulation, Trajectory};
 
 /// Shift of an output when steps are halved.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Shift {
     /// The output.
     pub output: String,
@@ -21,6 +22,7 @@ pub struct Shift {
 
 /// A solution run once more at half the step.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Replay {
     /// The cost of the goals with the steps of the solution, and with half of them, in the sums over the same times.
     pub cost: [f64; 2],

@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// Calibration of a column: the law from its numbers to values of its quantity.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Calibration {
     /// The column's unit, where its header names none, or another one.
     pub unit: Option<String>,
@@ -126,6 +127,7 @@ pub(crate) struct Column<'r> {
 }
 
 /// A column with what makes values of its numbers.
+#[non_exhaustive]
 pub struct Located<'r> {
     /// Name as the header has it.
     pub name: &'r str,

@@ -7,6 +7,7 @@ use costate::least_squares::Linearised;
 
 /// Standard errors with which parameters would be known.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Assessment {
     /// The standard error of each, in its unit; infinite where it is not determined.
     pub standard_errors: Vec<f64>,

@@ -14,6 +14,7 @@ use costate::signature::Quantity;
 const DURATIONS: usize = 20;
 
 /// A problem, and experiments that could be made next.
+#[non_exhaustive]
 pub struct Design {
     /// Experiments that have been made come first, then those of candidates.
     pub problem: Problem,
@@ -25,6 +26,7 @@ pub struct Design {
 
 /// A candidate for the next experiment.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// Name of the candidate.
     pub name: String,
@@ -36,6 +38,7 @@ pub struct Candidate {
 
 /// A sensor of a candidate.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SensorAlone {
     /// The output.
     pub output: Quantity,
@@ -47,6 +50,7 @@ pub struct SensorAlone {
 
 /// Assessments of a candidate: what it would make of the parameters.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Assessed {
     /// The candidate that is assessed.
     pub candidate: Candidate,
@@ -62,6 +66,7 @@ pub struct Assessed {
 
 /// All candidates, the best first.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Criterion of the ranking.
     pub optimality: Optimality,

@@ -63,6 +63,7 @@ impl Homotopy {
 
 /// One fit on the way.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct HomotopyStage {
     /// The share μ of the pull; `None` for the plain fit from the start, with which the result is compared, and which takes half of the iterations and
     /// evaluations that are allowed, at most.
@@ -85,6 +86,7 @@ pub struct HomotopyStage {
 
 /// Result of a homotopy.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct HomotopyResult {
     /// All fits, that from the start without any pull first.
     pub stages: Vec<HomotopyStage>,

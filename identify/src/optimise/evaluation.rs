@@ -40,6 +40,7 @@ pub struct Point {
 
 /// Way by which an accepted point was reached, for the history.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct How {
     /// Damping or the like of the step, if the method has one.
     pub damping: Option<f64>,

@@ -132,6 +132,7 @@ pub struct Iteration {
 
 /// An outer iteration of a constrained minimisation.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct OuterIteration {
     /// Number of the outer iteration, from 1.
     pub number: usize,
@@ -344,6 +345,7 @@ impl Reason {
 
 /// The result of a minimisation: the best point that was evaluated, and how it was found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Physical values of the best point: the lowest cost of all evaluations; among accepted steps whose costs differ by
     /// round-off only (`Options::cost_noise`), the smallest gradient.

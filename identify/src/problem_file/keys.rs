@@ -351,6 +351,7 @@ key is refused, with the nearest known one. Examples: [one record](../examples/o
 }
 
 /// A line that a section of a file may have.
+#[non_exhaustive]
 pub struct Hint {
     /// The key that it begins with.
     pub key: &'static str,

@@ -24,6 +24,7 @@ pub enum Definiteness {
 
 /// A direction that a minimum does not have.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Bend {
     /// Second derivative of the cost along it; 0 where it is round-off.
     pub eigenvalue: f64,

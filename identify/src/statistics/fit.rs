@@ -60,6 +60,7 @@ impl Determinacy {
 
 /// A parameter's share of the statistics.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ParameterStatistics {
     /// Name of the parameter.
     pub name: String,
@@ -81,6 +82,7 @@ pub struct ParameterStatistics {
 
 /// Fit of an output: how well it is reproduced.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OutputFit {
     /// Name; `NAME@EXPERIMENT` where there are several experiments.
     pub name: String,
@@ -172,6 +174,7 @@ impl OutputFit {
 
 /// Statistics of a least-squares fit, of its parameters and its data; conventions in the [module](super).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Knowledge of the noise.
     pub noise: Noise,

@@ -14,6 +14,7 @@ const KINDS: usize = 3;
 
 /// A value that a record repeats far outside all others.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Sentinel {
     /// The value, in the output's unit.
     pub value: f64,

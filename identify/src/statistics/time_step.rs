@@ -22,6 +22,7 @@ const NAMED: usize = 3;
 
 /// Shift of a parameter's optimum.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Shift {
     /// Name of the parameter.
     pub name: String,

@@ -31,6 +31,7 @@ pub struct OutputError {
 
 /// Estimate of the time steps' error before a fit, and the division of the steps that follows.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BeforeFit {
     /// Divisor of the problem's steps; 1: they stay.
     pub divided_by: usize,

@@ -6,6 +6,7 @@ use costate_identify::Result;
 
 /// A curve of a spectrum, measured and simulated.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Curve<'a> {
     /// Name of the curve: `amplitude`, `order 2, amplitude`.
     pub name: String,

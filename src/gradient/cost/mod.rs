@@ -66,6 +66,7 @@ pub struct Sample<'a> {
 
 /// One residual of a sum of squares.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SquaredRow {
     /// The output that it is about, by its place.
     pub output: usize,

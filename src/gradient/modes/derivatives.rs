@@ -19,6 +19,7 @@ const LEFT_OVER: f64 = 1e-8;
 
 /// Derivative of an eigenvalue by the parameters.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Sensitivity {
     /// Derivative of the eigenvalue, dλ/du, p entries, 1/s over the parameters' units.
     pub eigenvalue: Vec<Complex<f64>>,

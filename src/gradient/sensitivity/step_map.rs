@@ -13,6 +13,7 @@ use nalgebra::DMatrix;
 /// first time, for the start), of the others that the step sees (those one step later for the start, those from its beginning on where it
 /// restarts, none otherwise), and of the parameters that are differentiated.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StepMap {
     /// Derivatives of the state after the step, S rows.
     pub state: DMatrix<f64>,

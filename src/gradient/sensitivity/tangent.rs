@@ -177,6 +177,7 @@ impl Gradient<'_> {
 
 /// One residual of a least-squares cost, with its derivatives.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ResidualRow<'a> {
     /// Place of the reference in the cost.
     pub reference: usize,

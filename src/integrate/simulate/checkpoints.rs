@@ -10,6 +10,7 @@ use crate::shown::size;
 
 /// The checkpoints of a run whose states do not all fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Checkpoints {
     /// Steps of the run.
     pub steps: usize,

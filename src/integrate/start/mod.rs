@@ -82,6 +82,7 @@ impl std::str::FromStr for InitialState {
 
 /// A report on how a start came about. Residuals are those of the model's own initial state, as distances in the coordinates' units.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StartReport {
     /// |C| over the length of its gradient, a row.
     pub position: Vec<f64>,

@@ -21,6 +21,7 @@ pub struct Correlations<'a> {
 
 /// Correlations over lags, in samples.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Correlogram {
     /// The lags.
     pub lags: Vec<i64>,

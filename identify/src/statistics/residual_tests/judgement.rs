@@ -54,6 +54,7 @@ impl Finding {
 }
 
 /// A sentence on one output, or on many.
+#[non_exhaustive]
 pub struct Overall {
     pub sentence: String,
     pub is_warning: bool,

@@ -42,6 +42,7 @@ const GAP: f64 = 5.0;
 
 /// A statistic and the probability that chance makes it as large.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Test {
     /// The statistic; its degrees of freedom are those of a chi-square distribution.
     pub statistic: f64,
@@ -53,6 +54,7 @@ pub struct Test {
 
 /// Third and fourth moments against those of the normal distribution (Jarque & Bera 1980).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Normality {
     /// 0 for a symmetric distribution.
     pub skewness: f64,
@@ -66,6 +68,7 @@ pub struct Normality {
 
 /// Correlations of residuals with an input: at a lag k > 0 with what it was k samples before, at k < 0 with what it is after.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct InputCorrelation {
     /// Name of the input.
     pub input: String,
@@ -92,6 +95,7 @@ pub struct Interval {
 
 /// The largest residual.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct LargestResidual {
     /// Time of the sample, s.
     pub time: f64,
