@@ -22,6 +22,7 @@ use super::constraint::{TimeDerivatives, along_motion, time};
 use super::functions::{Dual, Functions, Square};
 use super::kernel::Sizes;
 use super::structure::Structure;
+use crate::dense::add_scaled;
 use crate::number::{Jet, all_finite};
 use crate::system::{Equations, Level, OutputPoint, Point, StatePart, StateVector, Weights};
 use recorded::{Motion, Outputs, Rows};
@@ -54,11 +55,6 @@ fn dual(x: &StateVector, u: &[f64], tangent: &StateVector, part: StatePart, i: u
 
 fn entry(x: &StateVector, u: &[f64], part: StatePart, i: usize) -> f64 {
     if part == StatePart::Parameter { u[i] } else { x.part(part)[i] }
-}
-
-/// Adds so many times the derivatives.
-fn add_scaled(scale: f64, slopes: &[f64], sum: &mut [f64]) {
-    sum.iter_mut().zip(slopes).for_each(|(own, slope)| *own += scale * slope);
 }
 
 /// Constraints as functions of parameters, and of coordinates.

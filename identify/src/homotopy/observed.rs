@@ -9,6 +9,7 @@
 //! ```
 
 use super::record::Channel;
+use costate::dense::{add_scaled, dot};
 use costate::linearise::DenseLu;
 use costate::signature::Signature;
 use costate::sketch::Sketch;
@@ -120,14 +121,6 @@ struct ObservedEvaluator<'s> {
     small: Vec<f64>,
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn add(to: &mut [f64], factor: f64, what: &[f64]) {
-    to.iter_mut().zip(what).for_each(|(to, what)| *to += factor * what);
-}
-
 /// Outputs that are observed depend on neither accelerations nor multipliers: whatever these are.
 fn output_point<'x>(x: &Point<'x>) -> OutputPoint<'x> {
     OutputPoint { t: x.t, q: x.q, v: x.v, a: x.a, a_scheme: x.a, lambda: x.lambda, w: x.w }
@@ -169,7 +162,7 @@ impl ObservedEvaluator<'_> {
                 self.outputs.output_curvature(&at, &self.seed, &self.along, row);
                 clear(&mut self.scratch);
                 self.outputs.output_pull_back(&self.seed, &mut self.scratch);
-                add(&mut row.v, 1.0, &self.scratch.q);
+                add_scaled(1.0, &self.scratch.q, &mut row.v);
             }
             self.seed[channel.output] = 0.0;
         }
@@ -178,7 +171,7 @@ impl ObservedEvaluator<'_> {
     /// Adds the forces of the record to D.
     fn pull(&self, dynamics: &mut [f64]) {
         for (channel, short) in self.channels.iter().zip(&self.short) {
-            add(dynamics, -self.share * short, &channel.direction);
+            add_scaled(-self.share * short, &channel.direction, dynamics);
         }
     }
 
@@ -188,10 +181,10 @@ impl ObservedEvaluator<'_> {
         for (k, (row, channel)) in self.rows.iter().zip(self.channels).enumerate() {
             let (left, solved) = (&mut self.left[k], &mut self.solved[k]);
             left.fill(0.0);
-            add(left, weights.position, &row.q);
-            add(left, weights.velocity, &row.v);
+            add_scaled(weights.position, &row.q, left);
+            add_scaled(weights.velocity, &row.v, left);
             solved.fill(0.0);
-            add(&mut solved[..left.len()], self.share, &channel.direction);
+            add_scaled(self.share, &channel.direction, &mut solved[..left.len()]);
             self.inner.solve(solved);
         }
         for (i, left) in self.left.iter().enumerate() {
@@ -304,7 +297,7 @@ impl Evaluator for ObservedEvaluator<'_> {
         if self.acts {
             self.small.iter_mut().zip(&self.left).for_each(|(small, left)| *small = dot(left, b));
             self.lu.solve(&mut self.small);
-            self.small.iter().zip(&self.solved).for_each(|(small, solved)| add(b, -small, solved));
+            self.small.iter().zip(&self.solved).for_each(|(small, solved)| add_scaled(-small, solved, b));
         }
     }
 
@@ -312,7 +305,7 @@ impl Evaluator for ObservedEvaluator<'_> {
         if self.acts {
             self.small.iter_mut().zip(&self.solved).for_each(|(small, solved)| *small = dot(solved, b));
             self.lu.solve_transposed(&mut self.small);
-            self.small.iter().zip(&self.left).for_each(|(small, left)| add(b, -small, left));
+            self.small.iter().zip(&self.left).for_each(|(small, left)| add_scaled(-small, left, b));
         }
         self.inner.solve_transposed(b);
     }
@@ -323,7 +316,7 @@ impl Evaluator for ObservedEvaluator<'_> {
             let factor = scale * self.share * dot(&channel.direction, dynamics);
             let StateVector { q, v, u, w, .. } = cotangent;
             for (to, what) in [(q, &row.q), (v, &row.v), (u, &row.u), (w, &row.w)] {
-                add(to, factor, what);
+                add_scaled(factor, what, to);
             }
         }
     }
@@ -333,7 +326,7 @@ impl Evaluator for ObservedEvaluator<'_> {
         for (channel, row) in self.channels.iter().zip(&self.rows).filter(|_| self.acts) {
             let StateVector { q, v, u, w, .. } = tangent;
             let change = dot(&row.q, q) + dot(&row.v, v) + dot(&row.u, u) + dot(&row.w, w);
-            add(dynamics, self.share * change, &channel.direction);
+            add_scaled(self.share * change, &channel.direction, dynamics);
         }
     }
 
