@@ -128,7 +128,7 @@ pub use grid::TimeGrid;
 pub use interrupt::Interrupt;
 pub use linearise::Plain;
 pub use model::{FreeEndTime, Matrix, Model, State, unpack};
-pub use number::Number;
+pub use number::{Condition, Number};
 pub use scheme::Hht;
 pub use sensitivity::{Gradient, Method};
 pub use signal::Signal;

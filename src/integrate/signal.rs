@@ -377,7 +377,22 @@ impl Samples {
 
     /// The cubic spline at any time, with derivatives by time; beyond an end that end's cubic goes on.
     pub fn spline<D: Number>(&self, t: D) -> D {
-        self.cubic(self.interval(t.re()), t)
+        t.of_pieces(|t| self.piece(self.interval(t)))
+    }
+
+    /// For each two samples, the time of the first, and the coefficients of 1, s, s², s³ from there on, of what lies between them.
+    pub fn pieces(&self) -> impl Iterator<Item = (f64, [f64; 4])> {
+        (0..self.times.len() - 1).map(|k| self.piece(k))
+    }
+
+    fn piece(&self, k: usize) -> (f64, [f64; 4]) {
+        let slope = || (self.values[k + 1] - self.values[k]) / (self.times[k + 1] - self.times[k]);
+        let own = match self.interpolation {
+            Interpolation::Cubic => self.pieces[k],
+            Interpolation::Linear => [self.values[k], slope(), 0.0, 0.0],
+            Interpolation::ZeroOrder => [self.values[k], 0.0, 0.0, 0.0],
+        };
+        (self.times[k], own)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The one bound that a model's functions carry.
 
 mod boilerplate;
+mod condition;
 mod functions;
 mod jet;
 pub mod random;
@@ -10,12 +11,15 @@ mod tape;
 mod tracer;
 mod variable;
 
+pub use condition::Condition;
 pub use jet::Jet;
 pub use rounded::Rounded;
 pub use second_order::{Derivatives, LANES, SecondOrder};
 pub use tape::{Sweep, Taped, all_finite};
 pub use tracer::{Tracer, with_branch_detection};
 pub use variable::Var;
+
+use condition::unseen;
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///
@@ -43,26 +47,69 @@ pub use variable::Var;
 /// the number which the function is called on (`x.max(0.0)` has slope 1 at x = 0, `D::from(0.0).max(x)` has slope 0). A gradient is
 /// exact wherever no state lies just on a kink; of a cost that has a kink itself it is the slope to one side. Newton's iteration may
 /// go back and forth over the kink of a stiff force, and second derivatives see nothing of it: where a mechanism rests on a kink, take a
-/// smooth function instead, such as `((x * x + eps * eps).sqrt() + x) * 0.5` for `x.max(0.0)`. And a model that compares values is
-/// taken to depend on all its variables in that function: the structure of its matrices is not exploited there.
+/// smooth function instead, such as `((x * x + eps * eps).sqrt() + x) * 0.5` for `x.max(0.0)`.
+///
+/// A model that compares values by `if` is taken to depend on all its variables in that function: the structure of its matrices is not
+/// exploited there, which may double the time of a run. [`Number::select`] shows both branches, and costs nothing of the kind:
+///
+/// ```
+/// use costate::Number;
+///
+/// /// A spring that is stiffer in compression.
+/// fn spring<D: Number>(x: D) -> D {
+///     D::select(x.less(0.0), x * -80.0, x * -50.0)
+/// }
+/// assert_eq!(spring(-0.1), 8.0);
+/// assert_eq!(spring(0.1), -5.0);
+/// ```
 ///
 /// This is [`num_dual::DualNum`] under a name of the field, so every number type of that crate goes through a model, too.
 pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
+    /// True where this number is below another, false where either is none: for [`Number::select`].
+    #[inline]
+    fn less(self, other: impl Into<Self>) -> Condition {
+        Condition::new(unseen(&self) < unseen(&other.into()))
+    }
+
+    /// True where this number is below another or equal to it, false where either is none: for [`Number::select`].
+    #[inline]
+    fn at_most(self, other: impl Into<Self>) -> Condition {
+        Condition::new(unseen(&self) <= unseen(&other.into()))
+    }
+
+    /// `first` where the condition holds, `second` where it does not, with its derivatives. Both are computed: what is not taken may be infinite or
+    /// no number.
+    #[inline]
+    fn select(condition: Condition, first: Self, second: Self) -> Self {
+        condition.choose(first, second)
+    }
+
+    /// Value of a function that is made of pieces, each a cubic: from the value of this number, `piece` gives where its piece begins, x0, and the coefficients
+    /// of 1, x - x0, (x - x0)² and (x - x0)³.
+    #[inline]
+    fn of_pieces(self, piece: impl FnOnce(f64) -> (f64, [f64; 4])) -> Self {
+        let (begin, [a, b, c, d]) = piece(unseen(&self));
+        let x = self - begin;
+        let own = x * (x * (x * d + c) + b) + a;
+        // other pieces are not linear where this one is
+        Condition::new(true).choose(own, own)
+    }
+
     /// The larger of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
     #[inline]
     fn max(self, other: impl Into<Self>) -> Self {
         let other = other.into();
         // false for NaN on either side
-        let keeps = self >= other;
-        if keeps || self.re().is_nan() { self } else { other }
+        let keeps = other.at_most(self);
+        Self::select(keeps | Condition::new(unseen(&self).is_nan()), self, other)
     }
 
     /// The smaller of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
     #[inline]
     fn min(self, other: impl Into<Self>) -> Self {
         let other = other.into();
-        let keeps = self <= other;
-        if keeps || self.re().is_nan() { self } else { other }
+        let keeps = self.at_most(other);
+        Self::select(keeps | Condition::new(unseen(&self).is_nan()), self, other)
     }
 
     /// The number limited to the range between two others, with its derivatives: itself where it lies between them, otherwise the one that
@@ -95,6 +142,23 @@ mod tests {
         assert_eq!(f64::dot(&[], &[1.0]), 0.0);
         let sum = Number::dot(&[Jet { re: 2.0, eps: [1.0] }, Jet::from(3.0)], &[Jet { re: 5.0, eps: [4.0] }; 2]);
         assert_eq!((sum.re, sum.eps), (25.0, [5.0 + 8.0 + 12.0]));
+    }
+
+    /// Protects the structure of matrices: a choice depends on what either branch does, is taken for linear in nothing of it, and is not zero where one
+    /// branch is; nobody is told that values were looked at.
+    #[test]
+    fn choices_show_both_branches() {
+        let ((chosen, table, constant), looked) = with_branch_detection(|| {
+            let [x, y, z] = [0, 1, 2].map(|bit| Tracer::variable(0.5, bit));
+            let chosen = Tracer::select(x.less(1.0) & !y.less(0.0), y * 2.0, z);
+            let table = x.of_pieces(|_| (0.0, [1.0, 2.0, 0.0, 0.0]));
+            let constant = Tracer::select(x.less(1.0), Tracer::from(0.0), Tracer::from(1.0));
+            (Number::clamp(chosen, -1.0, 1.0), table, constant)
+        });
+        assert!(!looked);
+        assert_eq!((chosen.depends, chosen.nonlinear), (0b110, 0b110));
+        assert_eq!((table.depends, table.nonlinear), (0b1, 0b1));
+        assert!(!constant.is_constant_zero() && !(constant - 1.0).is_constant_zero() && constant.depends == 0);
     }
 
     /// Protects the choice that is documented, with derivatives: beyond the kink on both sides, on it (that of the number itself),

@@ -60,6 +60,18 @@ impl Tracer {
         result
     }
 
+    /// The value, for who shows all that could come of it.
+    pub(super) fn unseen(&self) -> f64 {
+        self.re
+    }
+
+    /// This number or another, by a choice that nothing is known of.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        // one that is not zero, whatever is taken from it
+        let re = if self.re == other.re { self.re } else { f64::NAN };
+        self.sum(other, re).function(re)
+    }
+
     fn real_part(&self) -> f64 {
         look();
         self.re

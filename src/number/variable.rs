@@ -83,7 +83,7 @@ fn products_of<T: Taped, D: Number>(x: &[D], y: &[D]) -> Option<D> {
 
 /// A number as one of another type, if that is its type.
 #[inline]
-fn same<A: 'static, B: Copy + 'static>(number: &A) -> Option<B> {
+pub(super) fn same<A: 'static, B: Copy + 'static>(number: &A) -> Option<B> {
     (number as &dyn Any).downcast_ref().copied()
 }
 
