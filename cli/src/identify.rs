@@ -266,11 +266,12 @@ fn origin(
     specification: &Specification,
     notes: Vec<String>,
 ) -> Result<Origin> {
+    let entry = settings::entry(registry, specification)?;
     Ok(Origin {
-        summary: settings::entry(registry, specification)?.summary.clone(),
+        summary: entry.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         date: date()?,
-        input_files: arguments.problem.input_files(specification),
+        input_files: arguments.problem.input_files(specification, entry),
         notes,
     })
 }

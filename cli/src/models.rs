@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// Say all of this model: parameters, inputs, outputs, built-in problem
+    /// Say all of this model, or of a mechanism file: parameters, inputs, outputs, built-in problem
     model: Option<String>,
     /// Names only, one a line
     #[arg(long)]

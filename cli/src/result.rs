@@ -120,7 +120,9 @@ impl Earlier {
     fn own_problem(&self) -> Result<Specification> {
         let is_meant = |file: &EarlierFile<'_>| file.role == "problem" && file.difference().is_none();
         let Some(EarlierFile { path, .. }) = self.files().find(is_meant) else {
-            return Ok(Specification::of(&self.model));
+            // the first file of a model is its own
+            let own = self.files().find(|file| file.role == "model").map(|file| file.path.to_string());
+            return Ok(Specification::of(&own.unwrap_or_else(|| self.model.clone())));
         };
         tell(&format!("note: columns mean what {path} says, as in the fit; --problem FILE.toml takes another"));
         settings::specification(path)
@@ -129,7 +131,9 @@ impl Earlier {
     /// Checks that the result is about this model.
     pub fn check(&self, model: &str) -> Result<()> {
         let plain = |name: &str| name.replace('-', "_");
-        if plain(model) == plain(&self.model) {
+        let last = |path: &str| Path::new(path).file_name().map(|name| name.to_os_string());
+        let mut own = self.files().filter(|file| file.role == "model");
+        if plain(model) == plain(&self.model) || own.next().is_some_and(|file| last(file.path) == last(model)) {
             return Ok(());
         }
         let problem = format!("it is a result of model `{}`, and this is `{model}`", self.model);

@@ -13,7 +13,7 @@ use costate::simulate::Simulation;
 use costate::system::System;
 use costate_identify::problem::{Problem, base_name};
 use costate_identify::problem_file;
-use costate_identify::registry::{Entry, Registry};
+use costate_identify::registry::{Entry, Registry, is_file};
 use costate_identify::specification::{ExperimentSetting, Specification};
 use costate_identify::{Error, Result};
 use costate_report::plot::mechanism::{Picture, View, check_view, sketch};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of a command on a problem: a model or problem file, perhaps a record, and the settings of the time integrator.
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct ProblemArguments {
-    /// The model's name (its built-in problem), or a problem file (.toml)
+    /// A model's name or mechanism file (its built-in problem), or a problem file
     #[arg(index = 1, required_unless_present = "from")]
     model: Option<String>,
     /// Measurements (.csv, .mat): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
@@ -164,8 +164,8 @@ impl ProblemArguments {
         self.file().is_some() || !self.data.is_empty()
     }
 
-    /// Files that are read, with checksums: the problem file, all data, the result whose values it begins with.
-    pub(super) fn input_files(&self, specification: &Specification) -> Vec<InputFile> {
+    /// Files that are read, with checksums: the problem file, those of the model, all data, the result whose values it begins with.
+    pub(super) fn input_files(&self, specification: &Specification, entry: &Entry) -> Vec<InputFile> {
         let role = |experiment: &ExperimentSetting| if experiment.validation { "validation" } else { "data" };
         let experiments = specification.experiments.iter().map(|experiment| (role(experiment), &experiment.data));
         let shared = specification.data.iter().filter(|_| specification.experiments.is_empty());
@@ -186,7 +186,8 @@ impl ProblemArguments {
         let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
         let problem = self.file().map(|path| InputFile::new("problem", path));
         let from = self.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));
-        problem.into_iter().chain(data).chain(from).collect()
+        let model = entry.files.iter().map(|path| InputFile::new("model", path));
+        problem.into_iter().chain(model).chain(data).chain(from).collect()
     }
 
     /// The problem file's statements, with those of the command line over them.
@@ -220,8 +221,9 @@ pub(super) fn seed(text: &str) -> std::result::Result<u64, String> {
     text.trim().parse().map_err(|_| "it is not a whole number from 0; write one such as 7".to_string())
 }
 
+/// True for a file that is no mechanism: what a problem file is, is said by its reader.
 fn is_problem_file(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+    is_file(&path.to_string_lossy()) && !costate_file::is_mechanism(path)
 }
 
 /// The specification of a model's built-in problem, or of a problem file.
@@ -230,8 +232,11 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
     if is_problem_file(&path) {
         return problem_file::read(&path);
     }
+    if is_file(model) {
+        return Ok(Specification::of(model));
+    }
     if path.components().count() > 1 || path.is_file() {
-        let remedy = "give the name of a model (`costate models` lists them), or of a problem file that ends in .toml";
+        let remedy = "give the name of a model (`costate models` lists them), or of a mechanism or problem file that ends in .toml";
         return Err(Error::invalid(format!("`{model}`"), "it is neither a model nor a problem file", remedy));
     }
     Ok(Specification::of(model))

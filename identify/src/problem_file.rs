@@ -26,11 +26,13 @@ mod spectrum;
 
 use crate::error::Locate;
 pub use keys::reference;
-pub use keys::{Hint, LISTS, hints};
-use section::{Section, table_keys};
+pub use keys::{Hint, Keys, LISTS, hints};
+pub use section::Section;
+use section::table_keys;
 
 use crate::files;
 use crate::optimise;
+use crate::registry;
 use crate::specification::line_of;
 use crate::specification::{
     Calibration, DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting,
@@ -53,7 +55,11 @@ pub fn read(path: &Path) -> Result<Specification> {
     parse(&text(path)?, path)
 }
 
-fn text(path: &Path) -> Result<String> {
+/// The text of a file.
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub fn text(path: &Path) -> Result<String> {
     String::from_utf8(files::read(path)?)
         .map_err(|_| Error::io("read", path, "it is not UTF-8 text", "save the file as UTF-8"))
 }
@@ -63,7 +69,7 @@ fn text(path: &Path) -> Result<String> {
 /// # Errors
 /// If it cannot be read, or is not TOML.
 pub fn keys(path: &Path) -> Result<serde_json::Value> {
-    Ok(serde_json::json!(table(text(path)?.trim_start_matches(BYTE_ORDER_MARK), path)?))
+    Ok(serde_json::json!(table(&text(path)?, path)?))
 }
 
 /// Reads a problem from text; `path` is its name in messages and the base of relative paths.
@@ -84,8 +90,12 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
 /// Mark that some editors begin a file with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-fn table(text: &str, path: &Path) -> Result<Table> {
-    text.parse().map_err(|error: toml::de::Error| {
+/// A text as a table of TOML; `path` is its name in messages.
+///
+/// # Errors
+/// If it is not TOML, with the line and what may be meant.
+pub fn table(text: &str, path: &Path) -> Result<Table> {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).parse().map_err(|error: toml::de::Error| {
         let line = error.span().map(|span| line_of(text, span.start));
         let message = error.message().trim().replace('\n', ", ");
         let remedy = remedy(&message, line.and_then(|line| text.lines().nth(line as usize - 1)).unwrap_or_default());
@@ -97,7 +107,7 @@ fn table(text: &str, path: &Path) -> Result<Table> {
 fn stated(root: &Section<'_>) -> Result<Specification> {
     let path = root.file;
     root.only(&[&keys::TOP])?;
-    let Some(model) = root.text("model")? else {
+    let Some(model) = root.text("model")?.map(|model| registry::beside(&model, path)) else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
     };
     let mut specification = Specification::of(&model);

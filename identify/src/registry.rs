@@ -3,6 +3,7 @@
 use crate::control::ControlScenario;
 use crate::optimise::{OwnMethod, register};
 use crate::problem::{Integrator, Problem};
+use crate::specification;
 use crate::{Error, Result};
 use costate::Model;
 use costate::adapt::{Controlled, StepControl};
@@ -15,7 +16,8 @@ use costate::signal::Signal;
 use costate::simulate::Simulation;
 use costate::system::System;
 use costate_check::HandDerived;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// Default scenario of a model: how it is simulated and tried where nothing else is said.
 #[derive(Debug, Clone)]
@@ -66,9 +68,17 @@ pub struct Entry {
     pub hand_derived: Option<Arc<dyn HandDerived>>,
     /// Control problem of the model, if it has one: for `costate control`.
     pub control: Option<ControlScenario>,
+    /// Files that the model is read from: its own, and those that it names.
+    pub files: Vec<PathBuf>,
 }
 
 impl Entry {
+    /// A model with its scenario.
+    pub fn new(summary: &str, system: Arc<dyn System>, scenario: Scenario) -> Self {
+        let (hand_derived, control) = (None, None);
+        Entry { summary: summary.to_string(), system, scenario, hand_derived, control, files: Vec::new() }
+    }
+
     /// The model's name.
     pub fn name(&self) -> &str {
         &self.system.signature().name
@@ -130,10 +140,48 @@ impl Entry {
     }
 }
 
+/// Reader of mechanism files.
+pub type Reader = fn(&Path) -> Result<Entry>;
+
 /// Models by name.
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<Entry>,
+    /// Reader of models in files, if there is one.
+    reader: Option<Reader>,
+    /// Models that have been read from files.
+    read: Read,
+}
+
+/// A list of models that have been read, which only grows.
+#[derive(Clone, Default)]
+struct Read(OnceLock<Box<(String, Entry, Read)>>);
+
+impl Read {
+    /// The model of a file, which is read if it has not been before.
+    fn get(&self, file: &str, reader: Reader) -> Result<&Entry> {
+        let (own, entry, others) = match self.0.get() {
+            Some(first) => &**first,
+            None => {
+                let entry = reader(Path::new(file))?;
+                self.0.get_or_init(|| Box::new((file.to_string(), entry, Read::default())))
+            }
+        };
+        if own == file { Ok(entry) } else { others.get(file, reader) }
+    }
+}
+
+/// True if a model's name is that of a file.
+pub fn is_file(model: &str) -> bool {
+    Path::new(model).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+/// The name of a model as a file says it that is at `base`: paths begin at the folder of that file.
+pub(crate) fn beside(model: &str, base: &Path) -> String {
+    match is_file(model) {
+        true => specification::beside(base, Path::new(model)).to_string_lossy().into_owned(),
+        false => model.to_string(),
+    }
 }
 
 impl Registry {
@@ -159,8 +207,13 @@ impl Registry {
         if self.entries.iter().any(|entry| entry.name() == name) {
             return Err(Error::invalid(format!("model `{name}`"), "it is registered twice", "give it its own name"));
         }
-        self.entries.push(Entry { summary: summary.to_string(), system, scenario, hand_derived: None, control: None });
+        self.entries.push(Entry::new(summary, system, scenario));
         Ok(self)
+    }
+
+    /// Lets names that end in `.toml` mean files with mechanisms, which this reads, such as `costate_file::read`.
+    pub fn with_files(self, reader: Reader) -> Self {
+        Registry { reader: Some(reader), ..self }
     }
 
     /// Adds a set of hand-derived Jacobians to a model that is registered already.
@@ -206,12 +259,15 @@ impl Registry {
         &self.entries
     }
 
-    /// The model of this name; `-` and `_` are the same.
+    /// The model of this name, where `-` and `_` are the same; or that of a file, if there is a reader of files.
     ///
     /// # Errors
-    /// [`costate::Error::UnknownName`] with the nearest known name.
+    /// [`costate::Error::UnknownName`] with the nearest known name; whatever is wrong with a file.
     pub fn get(&self, name: &str) -> Result<&Entry> {
-        Ok(&self.entries[self.place(name)?])
+        match self.reader {
+            Some(reader) if is_file(name) => self.read.get(name, reader),
+            _ => Ok(&self.entries[self.place(name)?]),
+        }
     }
 
     fn place(&self, name: &str) -> Result<usize> {

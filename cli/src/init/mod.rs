@@ -11,7 +11,7 @@ use columns::Columns;
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
 use costate_identify::problem_file;
-use costate_identify::registry::{Entry, Registry};
+use costate_identify::registry::{Entry, Registry, is_file};
 use costate_identify::specification::name_of;
 use costate_identify::{Error, Result};
 use serde_json::json;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name
+    /// The model's name, or its file
     model: String,
     /// A record that is fitted; repeatable
     #[arg(long, value_name = "FILE.csv")]
@@ -52,7 +52,9 @@ struct Source {
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let entry = registry.get(&arguments.model)?;
-    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", entry.name())));
+    // beside the mechanism of a file there is the problem
+    let end = if is_file(&arguments.model) { "_problem" } else { "" };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}{end}.toml", entry.name())));
     check_out(&out, arguments.force)?;
     if arguments.data.is_empty() && !arguments.validation.is_empty() {
         let remedy = "give --data FILE.csv, too";

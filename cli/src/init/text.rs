@@ -1,7 +1,7 @@
 //! The text of a problem file: what is said is written, what could be said stands in comments.
 
-use super::Source;
 use super::columns::{By, Columns, Mapped};
+use super::{Source, beside};
 use costate::cost::Quadrature;
 use costate::noise::NoiseLevel;
 use costate::scheme;
@@ -151,7 +151,8 @@ fn head(text: &mut Text, entry: &Entry, out: &Path) {
             text.prose(&format!("{kind} of the model: {}", list(quantities)));
         }
     }
-    text.line(&format!("model = {}", quoted(name)));
+    let own = entry.files.first().map(|file| beside(out, file).to_string_lossy().into_owned());
+    text.line(&format!("model = {}", quoted(own.as_deref().unwrap_or(name))));
 }
 
 fn data(text: &mut Text, sources: &[Source]) {

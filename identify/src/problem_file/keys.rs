@@ -1,19 +1,27 @@
 //! All keys: what the reader knows, what it suggests for a misspelt one, what `docs/problem-file.md` says and what `costate init` writes are
 //! one and the same.
 
-use std::fmt::Write;
-
-/// The keys of one table of the file.
-pub(super) struct Keys {
+/// The keys of one table of a file.
+pub struct Keys {
     /// Beginning of the table in the file; empty at the top.
-    head: &'static str,
+    pub head: &'static str,
     /// Subject of the table.
-    about: &'static str,
+    pub about: &'static str,
     /// A line a key, as in the page: `| name | type | unit | default | meaning | example |`.
-    rows: &'static str,
+    pub rows: &'static str,
 }
 
 impl Keys {
+    /// The table as a part of a page of Markdown.
+    pub fn page(&self) -> String {
+        let Keys { head, about, rows } = self;
+        let title = if head.is_empty() { String::new() } else { format!("\n## `{head}`\n") };
+        format!(
+            "{title}\n{about}\n\n| key | type | unit | default | meaning | example |\n|---|---|---|---|---|---|\n{rows}\n"
+        )
+    }
+
+    /// All keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.cells().map(|[name, ..]| name)
     }
@@ -339,14 +347,7 @@ key is refused, with the nearest known one. Examples: [one record](../examples/o
 [constraints](../examples/constrained.toml), [control](../examples/cart_pole.toml).
 "
     .to_string();
-    for Keys { head, about, rows } in ALL {
-        let title = if head.is_empty() { String::new() } else { format!("\n## `{head}`\n") };
-        // writing to a text does not fail
-        let _ = write!(
-            page,
-            "{title}\n{about}\n\n| key | type | unit | default | meaning | example |\n|---|---|---|---|---|---|\n{rows}\n"
-        );
-    }
+    page.extend(ALL.into_iter().map(Keys::page));
     page
 }
 

@@ -9,10 +9,14 @@ pub(super) fn table_keys(table: &Table) -> Vec<String> {
     table.keys().cloned().collect()
 }
 
-/// A table of the file, with the keys that lead to it.
-pub(super) struct Section<'a> {
+/// A table of a file, with the keys that lead to it, whose values are asked for by key and kind. Errors name the key ([`Error::Stated`]).
+#[derive(Clone)]
+pub struct Section<'a> {
+    /// The file, for messages and relative paths.
     pub file: &'a Path,
+    /// Keys that lead to the table.
     pub keys: Vec<String>,
+    /// The table.
     pub table: &'a Table,
 }
 
@@ -28,6 +32,7 @@ impl<'a> Section<'a> {
         error.under(&keys.collect::<Vec<_>>())
     }
 
+    /// An error about one of its keys: the problem, and the remedy.
     pub fn wrong(&self, key: &str, problem: impl Into<String>, remedy: &str) -> Error {
         let place = if self.keys.is_empty() { String::new() } else { format!(" in {}", self.place()) };
         self.at(key, Error::invalid(format!("`{key}`{place}"), problem, remedy))
@@ -39,6 +44,9 @@ impl<'a> Section<'a> {
     }
 
     /// Refuses what is not in any of these.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn only(&self, known: &[&Keys]) -> Result<()> {
         let names = || known.iter().flat_map(|keys| keys.names());
         match self.table.keys().find(|key| names().all(|name| name != key.as_str())) {
@@ -47,6 +55,10 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The table under a key, if there is one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn section(&self, key: &str) -> Result<Option<Section<'a>>> {
         match self.table.get(key) {
             None => Ok(None),
@@ -56,6 +68,9 @@ impl<'a> Section<'a> {
     }
 
     /// The tables of a list, such as `[[constraint]]`, numbered from 1.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
         let keys = self.below(key);
         let remedy = format!("begin each with a line [[{}]]", keys.join("."));
@@ -74,6 +89,10 @@ impl<'a> Section<'a> {
         list.iter().enumerate().map(section).collect()
     }
 
+    /// A number that is not NaN, if there is one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn number(&self, key: &str) -> Result<Option<f64>> {
         match self.table.get(key) {
             None => Ok(None),
@@ -85,6 +104,9 @@ impl<'a> Section<'a> {
     }
 
     /// A number above 0, in s.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn positive(&self, key: &str) -> Result<Option<f64>> {
         match self.number(key)? {
             Some(value) if value <= 0.0 => Err(self.wrong(key, format!("it is {value}"), "give a time in s above 0")),
@@ -93,6 +115,9 @@ impl<'a> Section<'a> {
     }
 
     /// Two numbers that must be there.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn pair(&self, key: &str, remedy: &str) -> Result<[f64; 2]> {
         let values = self.table.get(key).and_then(finite_numbers);
         let pair: Option<[f64; 2]> = values.and_then(|values| values.try_into().ok());
@@ -100,6 +125,9 @@ impl<'a> Section<'a> {
     }
 
     /// A list of numbers, at least one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>> {
         let Some(value) = self.table.get(key) else { return Ok(None) };
         let values = finite_numbers(value).filter(|values| !values.is_empty());
@@ -107,6 +135,10 @@ impl<'a> Section<'a> {
         values.map(Some).ok_or_else(wrong)
     }
 
+    /// A whole number from 0, if there is one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn count(&self, key: &str) -> Result<Option<usize>> {
         match self.table.get(key) {
             None => Ok(None),
@@ -118,6 +150,10 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// True or false, if it is there.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn flag(&self, key: &str) -> Result<Option<bool>> {
         match self.table.get(key) {
             None => Ok(None),
@@ -126,6 +162,10 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A text, if there is one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn text(&self, key: &str) -> Result<Option<String>> {
         match self.table.get(key) {
             None => Ok(None),
@@ -138,11 +178,18 @@ impl<'a> Section<'a> {
     }
 
     /// Something that has a name, as `parse` knows it.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn named<T, E: Into<Error>>(&self, key: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<Option<T>> {
         let text = self.text(key)?;
         text.map(|name| parse(&name).map_err(|error| self.at(key, error.into().within(self.place())))).transpose()
     }
 
+    /// A list of texts, if there is one.
+    ///
+    /// # Errors
+    /// If something else is there.
     pub fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
         let remedy = "write it as [\"a\", \"b\"]";
         match self.table.get(key) {

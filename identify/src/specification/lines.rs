@@ -2,6 +2,7 @@
 
 use super::Specification;
 use crate::Error;
+use crate::problem_file::Section;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
@@ -12,6 +13,8 @@ pub struct Lines {
     file: PathBuf,
     /// Lines by the keys that lead there, of lists with numbers from 1; `None` for what something else has gone over.
     lines: BTreeMap<Vec<String>, Option<u64>>,
+    /// Bytes where they begin.
+    begins: BTreeMap<Vec<String>, usize>,
 }
 
 /// The line of a byte, from 1.
@@ -21,8 +24,8 @@ pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
 
 impl Lines {
     /// Lines of the keys of a text that is TOML.
-    pub(crate) fn of(text: &str, file: &Path) -> Self {
-        let mut found = Lines { file: file.to_path_buf(), lines: BTreeMap::new() };
+    pub fn of(text: &str, file: &Path) -> Self {
+        let mut found = Lines { file: file.to_path_buf(), lines: BTreeMap::new(), begins: BTreeMap::new() };
         if let Ok(table) = DeTable::parse(text) {
             found.table(text, &[], table.get_ref());
         }
@@ -32,6 +35,7 @@ impl Lines {
     fn table(&mut self, text: &str, keys: &[String], table: &DeTable<'_>) {
         for (key, value) in table {
             let keys = [keys, &[key.get_ref().to_string()]].concat();
+            self.begins.insert(keys.clone(), key.span().start);
             let elements: Vec<_> = value.get_ref().as_array().into_iter().flat_map(|list| list.iter()).collect();
             // of tables in a list, the first is not all of them
             if elements.is_empty() || !elements.iter().all(|element| element.get_ref().is_table()) {
@@ -50,13 +54,20 @@ impl Lines {
         }
     }
 
+    /// The keys of a table in the order of the file.
+    pub fn in_order(&self, section: &Section<'_>) -> Vec<String> {
+        let mut keys: Vec<String> = section.table.keys().cloned().collect();
+        keys.sort_by_key(|key| self.begins.get([&section.keys[..], std::slice::from_ref(key)].concat().as_slice()));
+        keys
+    }
+
     /// Takes note that something goes over what stands there: it is not to blame any more.
     pub fn forget(&mut self, keys: &[&str]) {
         self.lines.insert(keys.iter().map(|key| key.to_string()).collect(), None);
     }
 
     /// The error with the line that it is about, if that is known.
-    pub(crate) fn locate(&self, error: Error) -> Error {
+    pub fn locate(&self, error: Error) -> Error {
         let Error::Stated { keys, place: None, cause } = error else { return error };
         match self.line(&keys, &cause.to_string()) {
             Some(line) => Error::Stated { keys, place: Some((self.file.clone(), line)), cause },

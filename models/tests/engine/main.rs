@@ -16,6 +16,7 @@ mod emps;
 mod equilibrium;
 mod errors;
 mod failures;
+mod files;
 mod frequency_responses;
 mod golden;
 mod gradients;

@@ -15,7 +15,7 @@ use symbols::Symbol;
 ///
 /// An angle is a dimension of its own, so that a plain number is not taken for one. A cycle (of Hz) is 2π rad to an angle, and 1 to anything else.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Unit {
+pub struct Unit {
     /// Powers, in twelfths.
     powers: [i32; 7],
     factor: f64,
@@ -28,9 +28,29 @@ pub(crate) struct Unit {
 /// Parts of a whole power, with room for halves, thirds and quarters.
 const PART: i32 = 12;
 
+/// Meanings of a text as a unit, the most usual first; none if it is no unit that is known.
+pub fn meanings(text: &str) -> Vec<Unit> {
+    parse::readings(text)
+}
+
 const BASE: [&str; 7] = ["m", "kg", "s", "A", "K", "rad", "cycle"];
 
 impl Unit {
+    /// Powers of metre, kilogram, second, ampere, kelvin, radian and cycle, in twelfths.
+    pub fn twelfths(&self) -> [i32; 7] {
+        self.powers
+    }
+
+    /// The unit in SI's base units, radians and cycles.
+    pub fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    /// True for a scale whose zero is not that of its dimension, such as degrees Celsius.
+    pub fn has_offset(&self) -> bool {
+        self.offset != 0.0
+    }
+
     const NUMBER: Unit = Unit { powers: [0; 7], factor: 1.0, offset: 0.0, is_turned: false };
 
     fn of(symbol: &Symbol, prefix: f64) -> Self {

@@ -1,0 +1,42 @@
+//! Mechanisms as files: coordinates, parameters, and formulas for mass, force, constraints and outputs in TOML, without a compiler.
+//!
+//! A file is one more [`costate::Model`], evaluated over any number type, so that gradients, Hessians, identification and control work on it
+//! unchanged, and as exactly. Formulas are checked for units. All keys: [`reference()`], which is `docs/mechanism-file.md`.
+//!
+//! ```
+//! let text = r#"
+//! coordinates = { x = "m" }
+//! inputs = { F = "N" }
+//! mass = { x = "m" }
+//! force = { x = "F - c*x - d*x'" }
+//! outputs = { a = { unit = "m/s^2", is = "x''" } }
+//!
+//! [parameters]
+//! m = { unit = "kg", nominal = 1.0, fixed = true }
+//! c = { unit = "N/m", nominal = 40.0, lower = 0.0 }
+//! d = { unit = "N s/m", nominal = 0.8, lower = 0.0 }
+//! "#;
+//! let entry = costate_file::parse(text, "oscillator.toml".as_ref())?;
+//! assert_eq!(entry.name(), "oscillator");
+//! let slip = text.replace("c*x ", "c*x' ");
+//! let error = costate_file::parse(&slip, "oscillator.toml".as_ref()).err().unwrap().to_string();
+//! assert!(error.starts_with("oscillator.toml, line 5: force of `x`: this subtracts [N] and [N/s]"), "{error}");
+//! # Ok::<(), costate_identify::Error>(())
+//! ```
+//!
+//! [`read`] is what `Registry::with_files` takes, so that a registry knows files by their paths.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod dimension;
+mod formula;
+mod keys;
+mod lagrange;
+mod model;
+mod reader;
+mod scenario;
+mod table;
+
+pub use keys::reference;
+pub use model::FileModel;
+pub use reader::{is_mechanism, parse, read};

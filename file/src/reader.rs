@@ -1,0 +1,818 @@
+//! Reads a mechanism file: its names, its formulas, and what becomes of them.
+
+use crate::dimension::{Dimension, Units};
+use crate::formula::graph::{Bank, Place, TooLarge};
+use crate::formula::parse::{Expression, Fault, Kind, parse as parse_formula};
+use crate::formula::program::Program;
+use crate::formula::{Formulas, Meaning, RESERVED, TableMeaning, is_function};
+use crate::keys;
+use crate::lagrange::{Energies, sum};
+use crate::model::FileModel;
+use crate::scenario;
+use crate::table::Table;
+use costate::Plain;
+use costate::signal::Interpolation;
+use costate::signature::{Parameter, Quantity, Scale, Signature};
+use costate_identify::data::Record;
+use costate_identify::data::columns::{Sought, locate};
+use costate_identify::problem_file::{Section, table, text};
+use costate_identify::registry::Entry;
+use costate_identify::specification::Lines;
+use costate_identify::{Error, Result};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::{Table as Toml, Value};
+
+/// Bytes of a file, at most.
+const LARGEST: usize = 1_000_000;
+/// Coordinates and states, at most: the matrices of plain models are dense.
+const MOST_UNKNOWNS: usize = 500;
+/// Coordinates squared times nodes of the formulas, at most, for energies: a second.
+const MOST_WORK: usize = 30_000_000;
+/// Format of files that this reader knows.
+const VERSION: usize = 1;
+
+/// Reads a mechanism file, for [`costate_identify::registry::Registry::with_files`].
+///
+/// # Errors
+/// If it cannot be read, is not TOML, holds an unknown key, or a formula with a slip, in a sentence with line and place.
+pub fn read(path: &Path) -> Result<Entry> {
+    parse(&text(path)?, path)
+}
+
+/// True for a file that says what a mechanism is, and no problem with a model.
+pub fn is_mechanism(path: &Path) -> bool {
+    let read = text(path).ok().and_then(|text| table(&text, path).ok());
+    let has = |table: &Toml, keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+    read.is_some_and(|table| {
+        !has(&table, &["model"]) && has(&table, &["coordinates", "states", "kind", "mass", "force"])
+    })
+}
+
+/// Reads a mechanism from text; `path` is its name in messages and the base of relative paths.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(text: &str, path: &Path) -> Result<Entry> {
+    if text.len() > LARGEST {
+        let problem = format!("the file has {} bytes, more than {LARGEST}", text.len());
+        return Err(Error::file(path, None, problem, "write a larger mechanism in Rust"));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let table = table(text, path)?;
+    let lines = Lines::of(text, path);
+    let root = Section { file: path, keys: Vec::new(), table: &table };
+    entry(&root, &lines).map_err(|error| lines.locate(error))
+}
+
+/// A formula of the file.
+pub(crate) struct Formula {
+    /// Keys that lead to it.
+    keys: Vec<String>,
+    /// Its name in messages: force of `x`.
+    what: String,
+    text: String,
+    pub expression: Expression,
+    is_checked: bool,
+}
+
+impl Formula {
+    /// The formula without a check of units.
+    pub fn unchecked(self) -> Self {
+        Formula { is_checked: false, ..self }
+    }
+
+    /// The error of a fault in it, with its place.
+    pub fn error(&self, fault: Fault) -> Error {
+        let Fault { span, problem, remedy } = fault;
+        // the line of the formula in which the place is
+        let start = self.text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let end = span.end.clamp(span.start, start + line.len());
+        let (before, marked) =
+            (self.text[start..span.start].chars().count(), self.text[span.start..end].chars().count());
+        let place = format!("\n    {line}\n    {}{}", " ".repeat(before), "^".repeat(marked.max(1)));
+        // `invalid` puts a semicolon between problem and remedy
+        let error = Error::invalid(&self.what, problem, format!("{remedy}{place}"));
+        let keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
+        error.under(&keys)
+    }
+}
+
+/// A file that is being read.
+pub(crate) struct Reading<'a> {
+    lines: &'a Lines,
+    pub formulas: Formulas,
+    pub signature: Signature,
+    /// Units of coordinates and states, of outputs, and of constraints, as they are declared.
+    units: HashMap<(&'static str, String), Units>,
+    /// True if formulas are checked for units.
+    are_units_checked: bool,
+    /// The unit of energy that follows from the first mass or force: J, or that of another coherent system of units.
+    energy: Option<Dimension>,
+    files: Vec<PathBuf>,
+}
+
+/// Values that formulas may use, as banks, and what they are part of.
+const OF_START: u8 = bits(&[Bank::Parameter]);
+const OF_MASS: u8 = bits(&[Bank::Position, Bank::Parameter]);
+const OF_CONSTRAINT: u8 = bits(&[Bank::Time, Bank::Position, Bank::Parameter]);
+const OF_FORCE: u8 = bits(&[Bank::Time, Bank::Position, Bank::Velocity, Bank::Input, Bank::Parameter]);
+const OF_KINETIC: u8 = bits(&[Bank::Position, Bank::Velocity, Bank::Parameter]);
+const OF_POTENTIAL: u8 = bits(&[Bank::Time, Bank::Position, Bank::Input, Bank::Parameter]);
+const OF_ANYTHING: u8 = u8::MAX;
+/// Signals.
+pub(crate) const OF_TIME: u8 = bits(&[Bank::Time]);
+
+const fn bits(banks: &[Bank]) -> u8 {
+    let (mut all, mut k) = (0, 0);
+    while k < banks.len() {
+        all |= 1 << banks[k] as u8;
+        k += 1;
+    }
+    all
+}
+
+fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
+    root.only(&[&keys::TOP])?;
+    if let Some(version) = root.count("version")?.filter(|version| *version != VERSION) {
+        let problem = format!("this costate reads version {VERSION}, and the file is of version {version}");
+        return Err(root.wrong("version", problem, "take a newer costate"));
+    }
+    if let Some(kind) = root.text("kind")?.filter(|kind| kind != "plain") {
+        let problem = format!("`{kind}` is no kind of file that can be read");
+        return Err(root.wrong(
+            "kind",
+            problem,
+            "write a model by formulas (kind = \"plain\"); mechanisms from parts are written in Rust",
+        ));
+    }
+    let name = match root.text("name")? {
+        Some(name) => name,
+        None => root.file.file_stem().unwrap_or_default().to_string_lossy().replace('-', "_"),
+    };
+    if !is_name(&name) {
+        let problem = format!("`{name}` is no name: letters, digits and `_`, no digit first");
+        return Err(root.wrong("name", problem, "give it another one: name = \"my_model\""));
+    }
+    let formulas = Formulas::new().map_err(|_| too_large(root))?;
+    let mut reading = Reading {
+        lines,
+        formulas,
+        signature: Signature::new(&name),
+        units: HashMap::new(),
+        are_units_checked: root.flag("units")?.unwrap_or(true),
+        energy: None,
+        files: vec![root.file.to_path_buf()],
+    };
+    reading.names(root)?;
+    reading.constants(root)?;
+    reading.tables(root)?;
+    reading.definitions(root)?;
+    let model = reading.model(root)?;
+    let scenario = scenario::read(&mut reading, root)?;
+    let plain = Plain::new(model).map_err(|error| Error::from(error).located(&root.file.display().to_string()))?;
+    let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), Arc::new(plain), scenario);
+    entry.files = reading.files;
+    Ok(entry)
+}
+
+fn too_large(root: &Section<'_>) -> Error {
+    Error::file(root.file, None, "its formulas are too large", "write a larger mechanism in Rust")
+}
+
+/// True for what can be a name in a formula.
+fn is_name(name: &str) -> bool {
+    let mut all = name.chars();
+    all.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && all.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+impl Reading<'_> {
+    fn large(&self) -> impl Fn(TooLarge) -> Error + use<> {
+        |_| Error::invalid("the formulas of this file", "they are too large", "write a larger mechanism in Rust")
+    }
+
+    /// The entries of a table, in the file's order.
+    pub fn rows<'s>(&self, root: &Section<'s>, key: &str) -> Result<Option<(Section<'s>, Vec<String>)>> {
+        let section = root.section(key)?;
+        Ok(section.map(|section| {
+            let names = self.lines.in_order(&section);
+            (section, names)
+        }))
+    }
+
+    /// The units of a text, or anything where they are not checked.
+    fn declared(&self, section: &Section<'_>, key: &str, unit: &str) -> Result<Units> {
+        if !self.are_units_checked {
+            return Ok(Units::Any);
+        }
+        let remedy = "write one such as \"N s/m\"; `units = false` at the top of the file leaves units unchecked";
+        Dimension::of(unit).map(Units::Is).map_err(|problem| section.wrong(key, problem, remedy))
+    }
+
+    /// Makes a name known to formulas.
+    fn know(&mut self, section: &Section<'_>, (key, name): (&str, &str), meaning: Meaning) -> Result<()> {
+        let base = name.trim_end_matches('\'');
+        if !is_name(base) {
+            let problem = format!("`{base}` is no name: letters, digits and `_`, no digit first");
+            return Err(section.wrong(key, problem, "give it another one"));
+        }
+        if RESERVED.contains(&base) {
+            return Err(section.wrong(
+                key,
+                format!("`{base}` means something else in formulas"),
+                "give it another name",
+            ));
+        }
+        if let Some(other) = self.formulas.names.get(name) {
+            let problem = format!("`{name}` is {} already", other.kind);
+            return Err(section.wrong(key, problem, "give each its own name"));
+        }
+        self.formulas.names.insert(name.to_string(), meaning);
+        Ok(())
+    }
+
+    /// Coordinates, states, inputs and parameters.
+    fn names(&mut self, root: &Section<'_>) -> Result<()> {
+        let per_second = |units: Units, power: i32| match units {
+            Units::Any => Units::Any,
+            Units::Is(units) => Units::Is(units.times(Dimension::SECOND, -power)),
+        };
+        let mut count = 0;
+        for (kind, key) in [("coordinate", "coordinates"), ("state", "states")] {
+            let Some((section, names)) = self.rows(root, key)? else { continue };
+            for name in names {
+                let unit = section.text(&name)?.unwrap_or_default();
+                let units = self.declared(&section, &name, &unit)?;
+                // (primes, bank, place); of a state, velocities are values
+                let known: &[(&str, Bank, usize)] = match kind {
+                    "coordinate" => &[("", Bank::Position, 0), ("'", Bank::Velocity, 1), ("''", Bank::Acceleration, 2)],
+                    _ => &[("", Bank::Velocity, 0), ("'", Bank::Acceleration, 1)],
+                };
+                for (primes, bank, order) in known {
+                    let place = self.formulas.graph.variable(*bank, count).map_err(self.large())?;
+                    let kind = match (kind, *order) {
+                        ("coordinate", 0) => "a coordinate",
+                        ("coordinate", 1) => "a velocity",
+                        ("coordinate", _) => "an acceleration",
+                        (_, 0) => "a state",
+                        _ => "a rate",
+                    };
+                    let meaning = Meaning { kind, place, units: per_second(units, *order as i32) };
+                    self.know(&section, (&name, &format!("{name}{primes}")), meaning)?;
+                }
+                let place = self.formulas.graph.variable(Bank::SchemeAcceleration, count).map_err(self.large())?;
+                let order = if kind == "coordinate" { 2 } else { 1 };
+                let meaning = Meaning { kind: "an acceleration", place, units: per_second(units, order) };
+                self.formulas.scheme.insert(name.clone(), meaning);
+                self.units.insert((key, name.clone()), units);
+                let quantity = Quantity::new(name, unit);
+                match kind {
+                    "coordinate" => self.signature.coordinates.push(quantity),
+                    _ => self.signature.states.push(quantity),
+                }
+                count += 1;
+                if count > MOST_UNKNOWNS {
+                    let problem = format!("there are more than {MOST_UNKNOWNS} coordinates and states");
+                    return Err(root.wrong(key, problem, "write a larger mechanism in Rust, from parts"));
+                }
+            }
+        }
+        if let Some((section, names)) = self.rows(root, "inputs")? {
+            for (k, name) in names.into_iter().enumerate() {
+                let unit = section.text(&name)?.unwrap_or_default();
+                let units = self.declared(&section, &name, &unit)?;
+                let place = self.formulas.graph.variable(Bank::Input, k).map_err(self.large())?;
+                self.know(&section, (&name, &name), Meaning { kind: "an input", place, units })?;
+                self.signature.inputs.push(Quantity::new(name, unit));
+            }
+        }
+        if let Some((section, names)) = self.rows(root, "parameters")? {
+            for (k, name) in names.into_iter().enumerate() {
+                let own = section.section(&name)?;
+                let Some(own) = own else { continue };
+                let parameter = parameter(&name, &own)?;
+                let units = self.declared(&own, "unit", &parameter.unit)?;
+                let place = self.formulas.graph.variable(Bank::Parameter, k).map_err(self.large())?;
+                self.know(&section, (&name, &name), Meaning { kind: "a parameter", place, units })?;
+                self.signature.parameters.push(parameter);
+            }
+        }
+        Ok(())
+    }
+
+    fn constants(&mut self, root: &Section<'_>) -> Result<()> {
+        let Some((section, names)) = self.rows(root, "constants")? else { return Ok(()) };
+        for name in names {
+            let (formula, unit) = match section.table.get(&name) {
+                Some(Value::Table(table)) => {
+                    let own = Section {
+                        file: section.file,
+                        keys: [&section.keys[..], std::slice::from_ref(&name)].concat(),
+                        table,
+                    };
+                    own.only(&[&keys::CONSTANT])?;
+                    (self.formula(&own, "is", format!("constant `{name}`"), true)?, own.text("unit")?)
+                }
+                _ => (self.formula(&section, &name, format!("constant `{name}`"), true)?, None),
+            };
+            let place = self.formulas.lower(&formula.expression).map_err(|fault| formula.error(fault))?;
+            if self.formulas.graph.constant_of(place).is_none_or(|value| !value.is_finite()) {
+                let fault = Fault::new(
+                    &formula.expression.span,
+                    "this is no finite constant",
+                    "make it of numbers and of constants that stand before it",
+                );
+                return Err(formula.error(fault));
+            }
+            let own = self.units_of(&formula)?;
+            let units = match unit {
+                Some(unit) => {
+                    let units = self.declared(&section, &name, &unit)?;
+                    if let Units::Is(wanted) = units {
+                        self.formulas.expect(&formula.expression, own, wanted).map_err(|fault| formula.error(fault))?;
+                    }
+                    units
+                }
+                None => own,
+            };
+            self.know(&section, (&name, &name), Meaning { kind: "a constant", place, units })?;
+        }
+        Ok(())
+    }
+
+    fn tables(&mut self, root: &Section<'_>) -> Result<()> {
+        let Some((section, names)) = self.rows(root, "tables")? else { return Ok(()) };
+        for name in names {
+            let Some(own) = section.section(&name)? else { continue };
+            own.only(&[&keys::TABLE])?;
+            if !is_name(&name)
+                || RESERVED.contains(&name.as_str())
+                || is_function(&name)
+                || self.formulas.names.contains_key(&name)
+            {
+                return Err(section.wrong(
+                    &name,
+                    "the name of a table must be free, and one of letters, digits and `_`",
+                    "give it another name",
+                ));
+            }
+            let [over, unit] = [own.text("over")?.unwrap_or_default(), own.text("unit")?.unwrap_or_default()];
+            let [over_units, of] = [self.declared(&own, "over", &over)?, self.declared(&own, "unit", &unit)?];
+            let interpolation = match own.text("interpolation")?.as_deref() {
+                None | Some("linear") => Interpolation::Linear,
+                Some("cubic") => Interpolation::Cubic,
+                Some(other) => {
+                    let error = Error::unknown("interpolation", other, own.place(), ["linear", "cubic"]);
+                    return Err(own.at("interpolation", error));
+                }
+            };
+            let (at, values) = match own.text("file")? {
+                Some(file) => self.points(&own, &file, [&over, &unit])?,
+                None => match (own.numbers("at")?, own.numbers("is")?) {
+                    (Some(at), Some(values)) => (at, values),
+                    _ => {
+                        return Err(own.wrong(
+                            "at",
+                            "a table has points `at` and values `is`",
+                            "give both lists, or a file",
+                        ));
+                    }
+                },
+            };
+            let fewest = if interpolation == Interpolation::Cubic { 4 } else { 2 };
+            if at.len() != values.len() || at.len() < fewest {
+                let problem = format!("there are {} points and {} values", at.len(), values.len());
+                return Err(own.wrong("at", problem, &format!("give as many of both, {fewest} at least")));
+            }
+            if let Some(k) = at.windows(2).position(|pair| pair[1] <= pair[0]) {
+                let problem = format!("point {} is {}, and the next is {}", k + 1, at[k], at[k + 1]);
+                return Err(own.wrong("at", problem, "let points increase"));
+            }
+            let table = Table::new(&at, &values, interpolation)
+                .map_err(|error| error.located(&own.place()).under(&["tables", &name]))?;
+            self.formulas.graph.tables.push(Arc::new(table));
+            let table = self.formulas.graph.tables.len() - 1;
+            self.formulas.tables.insert(name, TableMeaning { table, over: over_units, of });
+        }
+        Ok(())
+    }
+
+    /// Points of a table from a record.
+    fn points(&mut self, own: &Section<'_>, file: &str, units: [&str; 2]) -> Result<(Vec<f64>, Vec<f64>)> {
+        let remedy = "name both: columns = [\"v\", \"F\"]";
+        let names = own.texts("columns")?.unwrap_or_default();
+        let [x, y] = names.as_slice() else { return Err(own.wrong("columns", "two columns are wanted", remedy)) };
+        let path = own.file.parent().map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
+        let record = Record::read(&path)?;
+        let column = |name: &String, unit: &str| -> Result<Vec<f64>> {
+            let Some(located) = locate(&record, &path, &Sought::named(name, unit))? else {
+                return Err(
+                    own.at("columns", Error::unknown("column", name, path.display().to_string(), record.names()))
+                );
+            };
+            Ok(record.column(located.name)?.iter().map(|number| located.law.of(*number)).collect())
+        };
+        let points = (column(x, units[0])?, column(y, units[1])?);
+        self.files.push(path);
+        Ok(points)
+    }
+
+    /// Definitions, each behind those that it names.
+    fn definitions(&mut self, root: &Section<'_>) -> Result<()> {
+        let Some((section, names)) = self.rows(root, "definitions")? else { return Ok(()) };
+        let mut formulas = Vec::new();
+        for name in &names {
+            if self.formulas.names.contains_key(name) || !is_name(name) || RESERVED.contains(&name.as_str()) {
+                let kind = self.formulas.names.get(name).map_or("no name that is free", |meaning| meaning.kind);
+                return Err(section.wrong(
+                    name,
+                    format!("`{name}` is {kind}"),
+                    "give each its own name, of letters, digits and `_`",
+                ));
+            }
+            formulas.push(self.formula(&section, name, format!("definition `{name}`"), true)?);
+        }
+        let index: HashMap<&str, usize> = names.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
+        // definitions that each names, and those that name it
+        let named: Vec<Vec<usize>> = formulas
+            .iter()
+            .map(|formula| {
+                let mut all = Vec::new();
+                mentioned(&formula.expression, &mut |name| all.extend(index.get(name)));
+                all.sort_unstable();
+                all.dedup();
+                all
+            })
+            .collect();
+        let mut naming = vec![Vec::new(); names.len()];
+        named.iter().enumerate().for_each(|(k, all)| all.iter().for_each(|of| naming[*of].push(k)));
+        let mut open: Vec<usize> = named.iter().map(Vec::len).collect();
+        let mut ready: Vec<usize> = (0..names.len()).filter(|k| open[*k] == 0).collect();
+        let mut next = 0;
+        while let Some(k) = ready.get(next).copied() {
+            next += 1;
+            let formula = &formulas[k];
+            let place = self.formulas.lower(&formula.expression).map_err(|fault| formula.error(fault))?;
+            let units = if formula.is_checked { self.units_of(formula)? } else { Units::Any };
+            self.formulas.names.insert(names[k].clone(), Meaning { kind: "a definition", place, units });
+            for other in &naming[k] {
+                open[*other] -= 1;
+                if open[*other] == 0 {
+                    ready.push(*other);
+                }
+            }
+        }
+        match (0..names.len()).find(|k| open[*k] > 0) {
+            None => Ok(()),
+            Some(k) => {
+                let problem = format!("`{}` leads to itself, perhaps by way of others", names[k]);
+                Err(formulas[k].error(Fault::new(&formulas[k].expression.span, problem, "break the circle")))
+            }
+        }
+    }
+
+    /// The formula under a key, which must be there.
+    pub fn formula(&self, section: &Section<'_>, key: &str, what: String, may_be_table: bool) -> Result<Formula> {
+        let keys = |more: &[&str]| {
+            section
+                .keys
+                .iter()
+                .cloned()
+                .chain([key.to_string()])
+                .chain(more.iter().map(|key| key.to_string()))
+                .collect()
+        };
+        let made = |text: String, keys: Vec<String>, is_checked: bool| {
+            let whole = Formula { keys, what: what.clone(), expression: Expression::of_nothing(), text, is_checked };
+            match parse_formula(&whole.text) {
+                Ok(expression) => Ok(Formula { expression, ..whole }),
+                Err(fault) => Err(whole.error(fault)),
+            }
+        };
+        match section.table.get(key) {
+            None => Err(section.wrong(key, "it is missing", "give a number, or a formula in quotes")),
+            Some(Value::String(text)) => made(text.clone(), keys(&[]), true),
+            Some(Value::Integer(number)) => made(number.to_string(), keys(&[]), true),
+            Some(Value::Float(number)) if number.is_finite() => made(format!("{number:?}"), keys(&[]), true),
+            Some(Value::Table(table)) if may_be_table => {
+                let keys = section.keys.iter().cloned().chain([key.to_string()]).collect();
+                let own = Section { file: section.file, keys, table };
+                own.only(&[&keys::FORMULA])?;
+                let is_checked = own.flag("units")?.unwrap_or(true);
+                Ok(Formula { is_checked, ..self.formula(&own, "is", what, false)? })
+            }
+            Some(other) => {
+                let problem = format!("it is a {} `{other}`, not a formula", other.type_str());
+                Err(section.wrong(key, problem, "give a number, or a formula in quotes"))
+            }
+        }
+    }
+
+    fn units_of(&mut self, formula: &Formula) -> Result<Units> {
+        if !self.are_units_checked {
+            return Ok(Units::Any);
+        }
+        self.formulas.units(&formula.expression).map_err(|fault| formula.error(fault))
+    }
+
+    /// The node of a formula that may use some banks, and its units.
+    pub fn lowered(&mut self, formula: &Formula, allowed: u8) -> Result<(Place, Units)> {
+        let place = self.formulas.lower(&formula.expression).map_err(|fault| formula.error(fault))?;
+        if let Some((at, bank)) = self.formulas.forbidden(&formula.expression, allowed) {
+            let what = match bank {
+                Bank::Time => "the time",
+                Bank::Position => "coordinates",
+                Bank::Velocity => "velocities or states",
+                Bank::Acceleration => "accelerations or rates",
+                Bank::SchemeAcceleration => "accelerations",
+                Bank::Multiplier => "multipliers",
+                Bank::Input => "inputs",
+                Bank::Parameter => "parameters",
+            };
+            let kind = formula.what.split(" `").next().unwrap_or_default();
+            let problem = format!("a {kind} cannot depend on {what}");
+            return Err(formula.error(Fault::new(
+                &at.span,
+                problem,
+                "check the formula, and the definitions that it names",
+            )));
+        }
+        let units = if formula.is_checked && self.are_units_checked { self.units_of(formula)? } else { Units::Any };
+        Ok((place, units))
+    }
+
+    /// Node of a formula that is in a unit.
+    fn in_unit(&mut self, formula: &Formula, allowed: u8, wanted: Units) -> Result<Place> {
+        let (place, units) = self.lowered(formula, allowed)?;
+        if let Units::Is(wanted) = wanted {
+            self.formulas.expect(&formula.expression, units, wanted).map_err(|fault| formula.error(fault))?;
+        }
+        Ok(place)
+    }
+
+    /// Node of a formula that is in the unit of energy over some others, with their powers. The first one says what that unit is.
+    fn of_energy(&mut self, formula: &Formula, allowed: u8, over: &[(Units, i32)]) -> Result<Place> {
+        let (place, units) = self.lowered(formula, allowed)?;
+        let mut below = Dimension::NUMBER;
+        for (units, power) in over {
+            let Units::Is(units) = units else { return Ok(place) };
+            below = below.times(*units, *power);
+        }
+        let Units::Is(own) = units else { return Ok(place) };
+        let energy = own.times(below, 1);
+        if self.energy.is_none() && energy.is_alike(&Dimension::JOULE) {
+            self.energy = Some(energy);
+        }
+        let wanted = self.energy.unwrap_or(Dimension::JOULE).times(below, -1);
+        self.formulas.expect(&formula.expression, units, wanted).map_err(|fault| formula.error(fault))?;
+        Ok(place)
+    }
+
+    /// Place of a coordinate or state by its name.
+    fn place_of(&self, section: &Section<'_>, key: &str, kind: &'static str, name: &str) -> Result<usize> {
+        let of = if kind == "state" { &self.signature.states } else { &self.signature.coordinates };
+        let found = of.iter().position(|quantity| quantity.name == name);
+        let unknown = || Error::unknown(kind, name, section.place(), of.iter().map(|quantity| &quantity.name));
+        found.ok_or_else(|| section.at(key, unknown()))
+    }
+
+    fn unit_of(&self, key: &'static str, name: &str) -> Units {
+        self.units.get(&(key, name.to_string())).copied().unwrap_or(Units::Any)
+    }
+
+    fn model(&mut self, root: &Section<'_>) -> Result<FileModel> {
+        let count = self.signature.coordinates.len();
+        // by rows and columns, so that both halves are alike
+        let mut mass: BTreeMap<(usize, usize), Place> = BTreeMap::new();
+        if let Some((section, names)) = self.rows(root, "mass")? {
+            for key in names {
+                let parts: Vec<&str> = key.split(',').map(str::trim).collect();
+                let (row, column) = match parts.as_slice() {
+                    [one] => (*one, *one),
+                    [row, column] => (*row, *column),
+                    _ => {
+                        return Err(section.wrong(&key, "an entry has a row and a column", "write it as \"x, theta\""));
+                    }
+                };
+                let [i, j] = [row, column].map(|name| self.place_of(&section, &key, "coordinate", name));
+                let (i, j) = (i?, j?);
+                let what = if i == j { format!("mass of `{row}`") } else { format!("mass of `{row}` and `{column}`") };
+                let formula = self.formula(&section, &key, what, true)?;
+                let units = [row, column].map(|name| (self.unit_of("coordinates", name), 1));
+                let squared = (Units::Is(Dimension::SECOND), -2);
+                let place = self.of_energy(&formula, OF_MASS, &[units[0], units[1], squared])?;
+                if mass.insert((i.max(j), i.min(j)), place).is_some() {
+                    return Err(section.wrong(
+                        &key,
+                        "this entry is given twice",
+                        "give it once: it stands for both of its places",
+                    ));
+                }
+            }
+        }
+        let mut forces = vec![None; count];
+        if let Some((section, names)) = self.rows(root, "force")? {
+            for name in names {
+                let i = self.place_of(&section, &name, "coordinate", &name)?;
+                let formula = self.formula(&section, &name, format!("force of `{name}`"), true)?;
+                let unit = (self.unit_of("coordinates", &name), 1);
+                forces[i] = Some(self.of_energy(&formula, OF_FORCE, &[unit])?);
+            }
+        }
+        self.energies(root, &mut mass, &mut forces)?;
+        let mut rates = Vec::new();
+        if let Some((section, names)) = self.rows(root, "rates")? {
+            for name in names {
+                let i = self.place_of(&section, &name, "state", &name)?;
+                let formula = self.formula(&section, &name, format!("rate of `{name}`"), true)?;
+                let wanted = match self.unit_of("states", &name) {
+                    Units::Is(unit) => Units::Is(unit.times(Dimension::SECOND, -1)),
+                    Units::Any => Units::Any,
+                };
+                rates.push((self.in_unit(&formula, OF_FORCE, wanted)?, i));
+            }
+        }
+        let constraints = self.constraints(root)?;
+        let outputs = self.outputs(root)?;
+        let start = self.start(root)?;
+        let graph = &self.formulas.graph;
+        let forces: Vec<_> = forces.into_iter().enumerate().filter_map(|(i, place)| Some((place?, i))).collect();
+        let both = |((i, j), place): ((usize, usize), Place)| {
+            let other = (i != j).then_some((place, j * count + i));
+            std::iter::once((place, i * count + j)).chain(other)
+        };
+        let mass: Vec<(Place, usize)> = mass.into_iter().flat_map(both).collect();
+        Ok(FileModel {
+            signature: self.signature.clone(),
+            start: start.map(|roots| Program::new(graph, &roots)),
+            mass: Program::new(graph, &mass),
+            force: Program::new(graph, &forces),
+            rates: Program::new(graph, &rates),
+            constraint: Program::new(graph, &constraints),
+            output: Program::new(graph, &outputs),
+        })
+    }
+
+    /// Adds what energies give.
+    fn energies(
+        &mut self,
+        root: &Section<'_>,
+        mass: &mut BTreeMap<(usize, usize), Place>,
+        forces: &mut [Option<Place>],
+    ) -> Result<()> {
+        let Some(section) = root.section("energy")? else { return Ok(()) };
+        section.only(&[&keys::ENERGY])?;
+        let mut read = |key: &str, allowed: u8, over: &[(Units, i32)]| -> Result<Option<(Formula, Place)>> {
+            if !section.table.contains_key(key) {
+                return Ok(None);
+            }
+            let what = if key == "dissipation" { key.to_string() } else { format!("{key} energy") };
+            let formula = self.formula(&section, key, what, true)?;
+            let place = self.of_energy(&formula, allowed, over)?;
+            Ok(Some((formula, place)))
+        };
+        let kinetic = read("kinetic", OF_KINETIC, &[])?;
+        let potential = read("potential", OF_POTENTIAL, &[])?;
+        let dissipation = read("dissipation", OF_FORCE, &[(Units::Is(Dimension::SECOND), 1)])?;
+        let place = |read: &Option<(Formula, Place)>| read.as_ref().map(|(_, place)| *place);
+        let energies =
+            Energies { kinetic: place(&kinetic), potential: place(&potential), dissipation: place(&dissipation) };
+        let large = self.large();
+        let work = forces.len() * forces.len() * self.formulas.graph.len();
+        if work > MOST_WORK {
+            let problem = format!("derivatives by {} coordinates of formulas so large take too long", forces.len());
+            return Err(Error::invalid("[energy]", problem, "write forces and masses by hand").under(&["energy"]));
+        }
+        let derived = energies.derive(&mut self.formulas.graph, forces.len()).map_err(&large)?;
+        let graph = &mut self.formulas.graph;
+        for (i, j, entry) in derived.mass {
+            if let (true, Some((formula, _))) = (graph.banks(entry) & Bank::Velocity.bit() != 0, &kinetic) {
+                let problem = "the kinetic energy is not quadratic in the velocities";
+                return Err(formula.error(Fault::new(
+                    &formula.expression.span,
+                    problem,
+                    "write forces and masses by hand",
+                )));
+            }
+            let own = mass.get(&(i, j)).copied();
+            if let Some(sum) = sum(graph, own, Some(entry)).map_err(&large)? {
+                mass.insert((i, j), sum);
+            }
+        }
+        for (force, derived) in forces.iter_mut().zip(derived.forces) {
+            *force = sum(graph, *force, derived).map_err(&large)?;
+        }
+        Ok(())
+    }
+
+    fn constraints(&mut self, root: &Section<'_>) -> Result<Vec<(Place, usize)>> {
+        let Some((section, names)) = self.rows(root, "constraints")? else { return Ok(Vec::new()) };
+        let mut rows = Vec::new();
+        for (k, name) in names.into_iter().enumerate() {
+            let Some(own) = section.section(&name)? else { continue };
+            own.only(&[&keys::CONSTRAINT])?;
+            let unit = own.text("unit")?.unwrap_or_default();
+            let units = self.declared(&own, "unit", &unit)?;
+            let mut formula = self.formula(&own, "is", format!("constraint `{name}`"), false)?;
+            formula.is_checked = own.flag("units")?.unwrap_or(true);
+            rows.push((self.in_unit(&formula, OF_CONSTRAINT, units)?, k));
+            let place = self.formulas.graph.variable(Bank::Multiplier, k).map_err(self.large())?;
+            let units = match units {
+                Units::Is(unit) => Units::Is(self.energy.unwrap_or(Dimension::JOULE).times(unit, -1)),
+                Units::Any => Units::Any,
+            };
+            self.formulas.multipliers.insert(name.clone(), Meaning { kind: "a multiplier", place, units });
+            self.signature.constraints.push(Quantity::new(name, shown(&unit)));
+        }
+        Ok(rows)
+    }
+
+    fn outputs(&mut self, root: &Section<'_>) -> Result<Vec<(Place, usize)>> {
+        let Some((section, names)) = self.rows(root, "outputs")? else { return Ok(Vec::new()) };
+        let mut rows = Vec::new();
+        for (k, name) in names.into_iter().enumerate() {
+            let Some(own) = section.section(&name)? else { continue };
+            own.only(&[&keys::OUTPUT])?;
+            let unit = own.text("unit")?.unwrap_or_default();
+            let units = self.declared(&own, "unit", &unit)?;
+            let mut formula = self.formula(&own, "is", format!("output `{name}`"), false)?;
+            formula.is_checked = own.flag("units")?.unwrap_or(true);
+            rows.push((self.in_unit(&formula, OF_ANYTHING, units)?, k));
+            let quantity = match own.flag("turns")?.unwrap_or(false) {
+                true if unit == "rad" => Quantity::angle(name),
+                true => {
+                    return Err(own.wrong(
+                        "turns",
+                        format!("its unit is `{unit}`"),
+                        "give angles that are known up to turns in rad",
+                    ));
+                }
+                false => Quantity::new(name, shown(&unit)),
+            };
+            self.signature.outputs.push(quantity);
+        }
+        Ok(rows)
+    }
+
+    /// Positions, and velocities with states.
+    fn start(&mut self, root: &Section<'_>) -> Result<[Vec<(Place, usize)>; 2]> {
+        let mut all = [Vec::new(), Vec::new()];
+        let Some((section, names)) = self.rows(root, "start")? else { return Ok(all) };
+        for key in names {
+            let coordinate = key.strip_suffix('\'').unwrap_or(&key);
+            let is_state = self.signature.states.iter().any(|state| state.name == key);
+            let kind = if is_state { "state" } else { "coordinate" };
+            let i = self.place_of(&section, &key, kind, coordinate)?;
+            let units = self.formulas.names.get(&key).map_or(Units::Any, |meaning| meaning.units);
+            let formula = self.formula(&section, &key, format!("start of `{key}`"), true)?;
+            let place = self.in_unit(&formula, OF_START, units)?;
+            match (is_state, key.ends_with('\'')) {
+                (true, _) => all[1].push((place, self.signature.coordinates.len() + i)),
+                (false, true) => all[1].push((place, i)),
+                (false, false) => all[0].push((place, i)),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The unit in a signature.
+fn shown(unit: &str) -> String {
+    if unit.trim().is_empty() { "1".into() } else { unit.to_string() }
+}
+
+/// Shows all names in a formula.
+fn mentioned(e: &Expression, show: &mut dyn FnMut(&str)) {
+    match &e.kind {
+        Kind::Number(..) => {}
+        Kind::Name(own) => show(own),
+        Kind::Call(_, arguments) => arguments.iter().for_each(|argument| mentioned(argument, show)),
+        Kind::Negative(inner) | Kind::Not(inner) => mentioned(inner, show),
+        Kind::Binary(_, sides) => sides.iter().for_each(|side| mentioned(side, show)),
+    }
+}
+
+fn parameter(name: &str, own: &Section<'_>) -> Result<Parameter> {
+    own.only(&[&keys::PARAMETER])?;
+    let Some(nominal) = own.number("nominal")? else {
+        return Err(own.wrong("nominal", "it is missing", "give the value where nothing else is said: nominal = 40.0"));
+    };
+    let scale = match own.text("scale")?.as_deref() {
+        None | Some("linear") => Scale::Linear,
+        Some("log") => Scale::Log,
+        Some(other) => return Err(own.at("scale", Error::unknown("scale", other, own.place(), ["linear", "log"]))),
+    };
+    let parameter = Parameter {
+        lower: own.number("lower")?.unwrap_or(f64::NEG_INFINITY),
+        upper: own.number("upper")?.unwrap_or(f64::INFINITY),
+        scale,
+        free: !own.flag("fixed")?.unwrap_or(false),
+        size: own.number("size")?,
+        ..Parameter::new(name, shown(&own.text("unit")?.unwrap_or_default()), nominal)
+    };
+    parameter.validate().map_err(|error| own.at("nominal", error.into()))?;
+    Ok(parameter)
+}
