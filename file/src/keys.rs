@@ -4,29 +4,34 @@
 use crate::formula::FUNCTIONS;
 use costate_identify::problem_file::Keys;
 
-pub(crate) const TOP: Keys = Keys {
+pub(crate) const HEAD: Keys = Keys {
     head: "",
-    about: "At the top of the file.",
+    about: "At the top of every file.",
     rows: r#"| `name` | text | | the file's name | the model's name | `"duffing"` |
 | `summary` | text | | none | one line on what it is | `"mass on a hardening spring"` |
 | `version` | whole number | | 1 | version of this format; another one than 1 is refused | `1` |
-| `kind` | `plain` | | `plain` | a model by formulas | `"plain"` |
+| `kind` | `plain` or `planar` | | `plain` | a model by formulas, or from parts of the plane | `"plain"` |
 | `units` | true or false | | true | false: no formula of the file is checked for units | `true` |
-| `coordinates` | table of texts | | none | coordinates with their units; `x'` and `x''` in formulas are velocity and acceleration | `{ x = "m" }` |
-| `states` | table of texts | | none | [first-order states](states.md) with their units; `z'` is the rate | `{ current = "A" }` |
 | `inputs` | table of texts | | none | inputs with their units | `{ F = "N" }` |
 | `constants` | table | | none | numbers with a unit, or without | `{ g = { unit = "m/s^2", is = 9.81 } }` |
 | `parameters` | table of tables | | none | what may be identified, in the order of the file | `{ k = { unit = "N/m", nominal = 40.0 } }` |
 | `definitions` | table of formulas | | none | names for parts of formulas; their units follow | `{ spring = "k*x" }` |
 | `tables` | table of tables | | none | functions by points | `{ magnet = { over = "m", unit = "N", at = [0.0, 0.1], is = [0.0, 2.0] } }` |
+| `scenario` | table | | | how it is tried where nothing else is said | `{ end = 5.0 }` |"#,
+};
+
+pub(crate) const PLAIN: Keys = Keys {
+    head: "kind = \"plain\"",
+    about: "At the top of a file with a model by formulas.",
+    rows: r#"| `coordinates` | table of texts | | none | coordinates with their units; `x'` and `x''` in formulas are velocity and acceleration | `{ x = "m" }` |
+| `states` | table of texts | | none | [first-order states](states.md) with their units; `z'` is the rate | `{ current = "A" }` |
 | `mass` | table of formulas | | zero | entries of the mass matrix by coordinate, or by two: `"x, theta"` stands for both of its places | `{ x = "m" }` |
 | `force` | table of formulas | | zero | generalised forces Q by coordinate | `{ x = "F - k*x" }` |
 | `rates` | table of formulas | | zero | rates of states | `{ current = "(U - R*current)/L" }` |
 | `constraints` | table of tables | | none | rows that are zero | `{ rod = { unit = "m^2", is = "x^2 + y^2 - L^2" } }` |
 | `start` | table of formulas | | zero | positions, velocities (`"x'"`) and states at t = 0, from parameters and constants | `{ x = "x0" }` |
 | `energy` | table of formulas | | none | `kinetic`, `potential` and `dissipation`: M and forces follow | `{ kinetic = "m*x'^2/2" }` |
-| `outputs` | table of tables | | none | what sensors see | `{ a = { unit = "m/s^2", is = "x''" } }` |
-| `scenario` | table | | | how it is tried where nothing else is said | `{ end = 5.0 }` |"#,
+| `outputs` | table of tables | | none | what sensors see | `{ a = { unit = "m/s^2", is = "x''" } }` |"#,
 };
 
 pub(crate) const CONSTANT: Keys = Keys {
@@ -104,13 +109,211 @@ pub(crate) const SCENARIO: Keys = Keys {
 | `outputs` | list of texts | | all | outputs that are compared | `["a"]` |"#,
 };
 
+pub(crate) const PLANAR: Keys = Keys {
+    head: "kind = \"planar\"",
+    about: "At the top of a file with a mechanism of the plane. [What parts are](parts.md). Each of them has a name: `[body]` holds `crank = { .. }`. \
+A key that names a member (a body, a point, or `ground`) is a place on it, in its own axes, m: `A = { ground = [0, 0], crank = [-0.05, 0] }`; the first of two \
+is the first member. Properties are numbers, or formulas that are sums of multiples of parameters (`\"m*0.0105[m^2]\"`).",
+    rows: r#"| `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
+| `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
+| `body` | table of tables | | none | rigid bodies | `{ crank = { mass = 0.3, inertia = 4e-4 } }` |
+| `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 1.0] } }` |
+| `revolute` | table of tables | | none | pins: two places coincide | `{ A = { ground = [0, 0], crank = [-0.05, 0] } }` |
+| `weld` | table of tables | | none | two places coincide, and the angle is kept | `{ W = { ground = [0, 0], plate = [0, 0] } }` |
+| `prismatic` | table of tables | | none | the second place slides along a line through the first, without turning | `{ S = { ground = [0, 0], block = [0, 0] } }` |
+| `on_line` | table of tables | | none | the second place moves on a line through the first | `{ L = { ground = [0, 0], pin = [0, 0] } }` |
+| `rod` | table of tables | | none | two places keep a distance | `{ R = { ground = [0, 0], load = [0, 0], length = 1.0 } }` |
+| `gears` | table of tables | | none | the second body turns `ratio` times as far as the first | `{ G = { from = "wheel", on = "pinion", ratio = -3.0 } }` |
+| `spring` | table of tables | | none | linear springs with dampers between two places | `{ s = { ground = [0, 1], load = [0, 0], stiffness = "k" } }` |
+| `strut` | table of tables | | none | a force along the line between two places, by a law | `{ s = { ground = [0, 1], load = [0, 0], tension = "k*x + d*x'" } }` |
+| `torsion` | table of tables | | none | torsional springs and dampers, linear or by a law | `{ t = { from = "ground", on = "crank", damping = "d" } }` |
+| `support` | table of tables | | none | a force by a law between a place and a support that inputs move | `{ tyre = { wheel = [0, 0], direction = 1.57, motion = ["road"], stiffness = "k" } }` |
+| `motor` | table of tables | | none | direct-current motors | `{ drive = { from = "ground", on = "crank", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
+| `force` | table of tables | | none | forces at a place | `{ push = { load = [0, 0], direction = [1, 0], is = "F" } }` |
+| `torque` | table of tables | | none | torques on a body, and the opposite ones on another | `{ motor = { from = "ground", on = "crank", is = "T" } }` |
+| `drag` | table of tables | | none | resistance of the air at a place | `{ air = { load = [0, 0], linear = "d" } }` |
+| `contact` | table of tables | | none | a circle on the second member presses against a line on the first | `{ floor = { ground = [0, 0], ball = [0, 0], radius = 0.1, stiffness = 1e6 } }` |
+| `drive` | table of tables | | none | a coordinate follows a function of time | `{ motor = { of = "crank", coordinate = "angle", is = "10[rad/s]*t" } }` |
+| `sensor` | table of tables | | none | outputs, `NAME.angle` and so on | `{ imu = { shows = "accelerometer", coupler = [0, 0] } }` |"#,
+};
+
+pub(crate) const BODY: Keys = Keys {
+    head: "[body.NAME]",
+    about: "Its coordinates are `NAME.x`, `NAME.y` and `NAME.angle`.",
+    rows: r#"| `mass` | value | kg | must be given | | `0.3` |
+| `inertia` | value | kg m^2 | must be given | about the centre of mass | `"m*0.0105[m^2]"` |
+| `center` | list of two values | m | `[0, 0]` | centre of mass in the body's axes | `[0.02, 0.0]` |
+| `at` | list of two values | m | `[0, 0]` | position of its origin at the start | `[0.0, 0.05]` |
+| `angle` | value | rad | 0 | angle at the start | `1.57` |
+| `moving` | list of two values | m/s | `[0, 0]` | velocity of its origin at the start | `[0.0, 0.0]` |
+| `rate` | value | rad/s | 0 | angular velocity at the start | `0.0` |
+| `free` | true or false | | false | true: nothing needs to hold it | `true` |"#,
+};
+
+pub(crate) const POINT: Keys = Keys {
+    head: "[point.NAME]",
+    about: "Its coordinates are `NAME.x` and `NAME.y`.",
+    rows: r#"| `mass` | value | kg | must be given | | `2.0` |
+| `at` | list of two values | m | `[0, 0]` | position at the start | `[0.0, 1.0]` |
+| `moving` | list of two values | m/s | `[0, 0]` | velocity at the start | `[0.0, 0.0]` |
+| `free` | true or false | | false | true: nothing needs to hold it | `true` |"#,
+};
+
+pub(crate) const JOINT: Keys = Keys {
+    head: "[revolute.NAME], [weld.NAME], [prismatic.NAME], [on_line.NAME], [rod.NAME]",
+    about: "Two places, and what else a joint has.",
+    rows: r#"| `direction` | value | rad | 0 | of the line, in the first member's axes (`prismatic`, `on_line`) | `1.57` |
+| `angle` | value | rad | 0 | of the second member against the first (`weld`, `prismatic`) | `0.0` |
+| `length` | value | m | must be given | (`rod`) | `1.0` |"#,
+};
+
+pub(crate) const GEARS: Keys = Keys {
+    head: "[gears.NAME]",
+    about: "From the start on.",
+    rows: r#"| `from` | text | | must be given | first body | `"wheel"` |
+| `on` | text | | must be given | second body | `"pinion"` |
+| `ratio` | value | | must be given | turns of the second for one of the first; negative for wheels that mesh outside | `-3.0` |"#,
+};
+
+pub(crate) const SPRING: Keys = Keys {
+    head: "[spring.NAME]",
+    about: "Two places, and:",
+    rows: r#"| `free_length` | value | m | 0 | length without tension | `0.2` |
+| `stiffness` | value | N/m | 0 | | `"k"` |
+| `damping` | value | N s/m | 0 | | `"d"` |"#,
+};
+
+pub(crate) const STRUT: Keys = Keys {
+    head: "[strut.NAME]",
+    about: "Two places, and:",
+    rows: r#"| `free_length` | value | m | 0 | length without elongation | `0.2` |
+| `tension` | formula | N | must be given | law of the elongation `x` and its rate `x'`, with parameters; positive draws the places together | `"k*x + k3*x^3 + d*x'"` |
+| `energy` | formula | J | left out of `energy` sensors | energy stored at the elongation `x`: the integral of the tension at rest | `"k*x^2/2"` |"#,
+};
+
+pub(crate) const TORSION: Keys = Keys {
+    head: "[torsion.NAME]",
+    about: "Between two members; without torque at angle 0, or at `free_angle`.",
+    rows: r#"| `from` | text | | must be given | first member | `"ground"` |
+| `on` | text | | must be given | second member | `"crank"` |
+| `stiffness` | value | N m/rad | 0 | | `"k"` |
+| `damping` | value | N m s/rad | 0 | | `"d"` |
+| `torque` | formula | N m | none | in the place of both: law of the relative angle `x` and its rate `x'`, positive draws it back | `"coulomb(x', Tc, w_s)"` |
+| `free_angle` | value | rad | 0 | angle at which `x` is 0, with a `torque` | `0.0` |
+| `energy` | formula | J | left out of `energy` sensors | energy stored at the angle `x`, with a `torque` | `"0"` |"#,
+};
+
+pub(crate) const SUPPORT: Keys = Keys {
+    head: "[support.NAME]",
+    about: "One place. Distances are measured along a fixed direction of the world from its origin.",
+    rows: r#"| `direction` | value | rad | must be given | in the world's axes | `1.5707963` |
+| `motion` | list of texts | | must be given | input with the support's displacement (m), and one with its rate (m/s) where the law has damping | `["road"]` |
+| `free_distance` | value | m | 0 | distance without elongation | `0.3` |
+| `stiffness` | value | N/m | 0 | | `"k"` |
+| `damping` | value | N s/m | 0 | | `"d"` |
+| `tension` | formula | N | none | in the place of both: law of the elongation `x` and its rate `x'` | `"k*x + k3*x^3"` |
+| `energy` | formula | J | left out of `energy` sensors | energy stored at the elongation `x`, with a `tension` | `"k*x^2/2"` |"#,
+};
+
+pub(crate) const MOTOR: Keys = Keys {
+    head: "[motor.NAME]",
+    about: "A direct-current motor; its current is a [state](states.md), `NAME.current`: L i' = V - R i - K (relative rate).",
+    rows: r#"| `from` | text | | must be given | the member that the opposite torque is on | `"ground"` |
+| `on` | text | | must be given | the body that it turns | `"crank"` |
+| `voltage` | formula | V | must be given | a sum of multiples of parameters, or an input times one | `"U"` |
+| `torque_constant` | value | N m/A | must be given | | `"K"` |
+| `resistance` | value | Ohm | must be given | | `1.6` |
+| `inductance` | value | H | must be given | | `2e-3` |"#,
+};
+
+pub(crate) const FORCE: Keys = Keys {
+    head: "[force.NAME]",
+    about: "At one place. The strength is a sum of multiples of parameters, an input times such a sum, or a function of the time.",
+    rows: r#"| `direction` | list of two values | | must be given | | `[1.0, 0.0]` |
+| `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
+| `is` | formula | N | must be given | strength | `"F"` |"#,
+};
+
+pub(crate) const TORQUE: Keys = Keys {
+    head: "[torque.NAME]",
+    about: "The strength is as that of forces.",
+    rows: r#"| `from` | text | | must be given | the member that the opposite torque is on | `"ground"` |
+| `on` | text | | must be given | the body | `"crank"` |
+| `is` | formula | N m | must be given | strength, positive against the clock | `"T"` |"#,
+};
+
+pub(crate) const DRAG: Keys = Keys {
+    head: "[drag.NAME]",
+    about: "At one place.",
+    rows: r#"| `linear` | value | N s/m | 0 | | `"d"` |
+| `quadratic` | value | N s^2/m^2 | 0 | | `0.01` |"#,
+};
+
+pub(crate) const CONTACT: Keys = Keys {
+    head: "[contact.NAME]",
+    about: "A place on the line, and the centre of the circle; free space is on the line's left.",
+    rows: r#"| `direction` | value | rad | 0 | of the line, in the first member's axes | `0.0` |
+| `radius` | value | m | must be given | | `0.1` |
+| `stiffness` | value | N/m^1.5 | must be given | Hertz' law | `1e6` |
+| `damping` | value | s/m | 0 | | `0.1` |"#,
+};
+
+pub(crate) const DRIVE: Keys = Keys {
+    head: "[drive.NAME]",
+    about: "A constraint on one coordinate.",
+    rows: r#"| `of` | text | | must be given | the body or point | `"crank"` |
+| `coordinate` | `x`, `y` or `angle` | | must be given | | `"angle"` |
+| `is` | formula | m or rad | must be given | a function of `t` and parameters | `"10[rad/s]*t"` |"#,
+};
+
+pub(crate) const SENSOR: Keys = Keys {
+    head: "[sensor.NAME]",
+    about: "Sensors of places name one place; those between members have `from` and `on`.",
+    rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `angle`, `encoder`, `strut`, `state`, `reaction`, `energy` or `dissipation` | | must be given | [what it is](parts.md) | `"angle"` |
+| `from` | text | | must be given with `angle`, `encoder` | first member | `"ground"` |
+| `on` | text | | must be given with `angle`, `encoder`, `reaction` | second member; the one that a reaction acts on | `"crank"` |
+| `of` | text | | must be given with `strut`, `state`, `reaction` | the spring or strut, the motor, or the joint | `"spring"` |
+| `axes` | `world` or `body` | | `world` | of `velocity` and `acceleration` | `"body"` |
+| `angle` | value | rad | 0 | of the axes of an `accelerometer` against the body's | `0.0` |
+| `gain` | value | | 1 | of an `accelerometer` | `"gain"` |
+| `bias` | list of two values | m/s^2 | `[0, 0]` | of an `accelerometer` | `["bias_x", "bias_y"]` |"#,
+};
+
 /// All tables of keys, in the order of the page.
-const ALL: [&Keys; 9] = [&TOP, &PARAMETER, &CONSTANT, &OUTPUT, &CONSTRAINT, &FORMULA, &TABLE, &ENERGY, &SCENARIO];
+const ALL: [&Keys; 26] = [
+    &HEAD,
+    &PARAMETER,
+    &CONSTANT,
+    &TABLE,
+    &SCENARIO,
+    &PLAIN,
+    &OUTPUT,
+    &CONSTRAINT,
+    &FORMULA,
+    &ENERGY,
+    &PLANAR,
+    &BODY,
+    &POINT,
+    &JOINT,
+    &GEARS,
+    &SPRING,
+    &STRUT,
+    &TORSION,
+    &SUPPORT,
+    &MOTOR,
+    &FORCE,
+    &TORQUE,
+    &DRAG,
+    &CONTACT,
+    &DRIVE,
+    &SENSOR,
+];
 
 const PREFACE: &str = "\
 # Mechanism files
 
-A mechanism as a file, [TOML](https://toml.io), without a compiler: coordinates, parameters, and formulas for mass, force, constraints and outputs.
+A mechanism as a file, [TOML](https://toml.io), without a compiler: coordinates, parameters, and formulas for mass, force, constraints and outputs; or bodies,
+joints, forces and sensors of the plane.
 Its derivatives are as exact as those of a model in Rust; every command takes the file in the place of a model's name.
 
 ```toml

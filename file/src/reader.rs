@@ -8,11 +8,12 @@ use crate::formula::{Formulas, Meaning, RESERVED, TableMeaning, is_function};
 use crate::keys;
 use crate::lagrange::{Energies, sum};
 use crate::model::FileModel;
+use crate::planar;
 use crate::scenario;
 use crate::table::Table;
-use costate::Plain;
 use costate::signal::Interpolation;
 use costate::signature::{Parameter, Quantity, Scale, Signature};
+use costate::{Plain, System};
 use costate_identify::data::Record;
 use costate_identify::data::columns::{Sought, locate};
 use costate_identify::problem_file::{Section, table, text};
@@ -102,7 +103,7 @@ impl Formula {
 
 /// A file that is being read.
 pub(crate) struct Reading<'a> {
-    lines: &'a Lines,
+    pub lines: &'a Lines,
     pub formulas: Formulas,
     pub signature: Signature,
     /// Units of coordinates and states, of outputs, and of constraints, as they are declared.
@@ -115,13 +116,17 @@ pub(crate) struct Reading<'a> {
 }
 
 /// Values that formulas may use, as banks, and what they are part of.
-const OF_START: u8 = bits(&[Bank::Parameter]);
+pub(crate) const OF_START: u8 = bits(&[Bank::Parameter]);
 const OF_MASS: u8 = bits(&[Bank::Position, Bank::Parameter]);
 const OF_CONSTRAINT: u8 = bits(&[Bank::Time, Bank::Position, Bank::Parameter]);
 const OF_FORCE: u8 = bits(&[Bank::Time, Bank::Position, Bank::Velocity, Bank::Input, Bank::Parameter]);
 const OF_KINETIC: u8 = bits(&[Bank::Position, Bank::Velocity, Bank::Parameter]);
 const OF_POTENTIAL: u8 = bits(&[Bank::Time, Bank::Position, Bank::Input, Bank::Parameter]);
 const OF_ANYTHING: u8 = u8::MAX;
+/// Laws of springs.
+pub(crate) const OF_LAW: u8 = OF_KINETIC;
+/// Forces of parts.
+pub(crate) const OF_AMOUNT: u8 = bits(&[Bank::Time, Bank::Input, Bank::Parameter]);
 /// Signals.
 pub(crate) const OF_TIME: u8 = bits(&[Bank::Time]);
 
@@ -135,19 +140,16 @@ const fn bits(banks: &[Bank]) -> u8 {
 }
 
 fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
-    root.only(&[&keys::TOP])?;
     if let Some(version) = root.count("version")?.filter(|version| *version != VERSION) {
         let problem = format!("this costate reads version {VERSION}, and the file is of version {version}");
         return Err(root.wrong("version", problem, "take a newer costate"));
     }
-    if let Some(kind) = root.text("kind")?.filter(|kind| kind != "plain") {
-        let problem = format!("`{kind}` is no kind of file that can be read");
-        return Err(root.wrong(
-            "kind",
-            problem,
-            "write a model by formulas (kind = \"plain\"); mechanisms from parts are written in Rust",
-        ));
-    }
+    let is_planar = match root.text("kind")?.as_deref() {
+        None | Some("plain") => false,
+        Some("planar") => true,
+        Some(other) => return Err(root.at("kind", Error::unknown("kind of mechanism", other, "", ["plain", "planar"]))),
+    };
+    root.only(if is_planar { &[&keys::HEAD, &keys::PLANAR] } else { &[&keys::HEAD, &keys::PLAIN] })?;
     let name = match root.text("name")? {
         Some(name) => name,
         None => root.file.file_stem().unwrap_or_default().to_string_lossy().replace('-', "_"),
@@ -170,10 +172,14 @@ fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
     reading.constants(root)?;
     reading.tables(root)?;
     reading.definitions(root)?;
-    let model = reading.model(root)?;
+    let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
+    let system: Arc<dyn System> = match is_planar {
+        true => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
+        false => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
+    };
+    reading.signature = system.signature().clone();
     let scenario = scenario::read(&mut reading, root)?;
-    let plain = Plain::new(model).map_err(|error| Error::from(error).located(&root.file.display().to_string()))?;
-    let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), Arc::new(plain), scenario);
+    let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), system, scenario);
     entry.files = reading.files;
     Ok(entry)
 }
@@ -190,7 +196,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Reading<'_> {
-    fn large(&self) -> impl Fn(TooLarge) -> Error + use<> {
+    pub fn large(&self) -> impl Fn(TooLarge) -> Error + use<> {
         |_| Error::invalid("the formulas of this file", "they are too large", "write a larger mechanism in Rust")
     }
 
@@ -476,38 +482,15 @@ impl Reading<'_> {
 
     /// The formula under a key, which must be there.
     pub fn formula(&self, section: &Section<'_>, key: &str, what: String, may_be_table: bool) -> Result<Formula> {
-        let keys = |more: &[&str]| {
-            section
-                .keys
-                .iter()
-                .cloned()
-                .chain([key.to_string()])
-                .chain(more.iter().map(|key| key.to_string()))
-                .collect()
-        };
-        let made = |text: String, keys: Vec<String>, is_checked: bool| {
-            let whole = Formula { keys, what: what.clone(), expression: Expression::of_nothing(), text, is_checked };
-            match parse_formula(&whole.text) {
-                Ok(expression) => Ok(Formula { expression, ..whole }),
-                Err(fault) => Err(whole.error(fault)),
-            }
-        };
         match section.table.get(key) {
             None => Err(section.wrong(key, "it is missing", "give a number, or a formula in quotes")),
-            Some(Value::String(text)) => made(text.clone(), keys(&[]), true),
-            Some(Value::Integer(number)) => made(number.to_string(), keys(&[]), true),
-            Some(Value::Float(number)) if number.is_finite() => made(format!("{number:?}"), keys(&[]), true),
             Some(Value::Table(table)) if may_be_table => {
-                let keys = section.keys.iter().cloned().chain([key.to_string()]).collect();
-                let own = Section { file: section.file, keys, table };
+                let own = Section { file: section.file, keys: below(section, key), table };
                 own.only(&[&keys::FORMULA])?;
                 let is_checked = own.flag("units")?.unwrap_or(true);
                 Ok(Formula { is_checked, ..self.formula(&own, "is", what, false)? })
             }
-            Some(other) => {
-                let problem = format!("it is a {} `{other}`, not a formula", other.type_str());
-                Err(section.wrong(key, problem, "give a number, or a formula in quotes"))
-            }
+            Some(value) => formula_of(value, section, key, what),
         }
     }
 
@@ -545,7 +528,7 @@ impl Reading<'_> {
     }
 
     /// Node of a formula that is in a unit.
-    fn in_unit(&mut self, formula: &Formula, allowed: u8, wanted: Units) -> Result<Place> {
+    pub fn in_unit(&mut self, formula: &Formula, allowed: u8, wanted: Units) -> Result<Place> {
         let (place, units) = self.lowered(formula, allowed)?;
         if let Units::Is(wanted) = wanted {
             self.formulas.expect(&formula.expression, units, wanted).map_err(|fault| formula.error(fault))?;
@@ -782,6 +765,30 @@ impl Reading<'_> {
 /// The unit in a signature.
 fn shown(unit: &str) -> String {
     if unit.trim().is_empty() { "1".into() } else { unit.to_string() }
+}
+
+/// Keys that lead to what is under a key of a table.
+fn below(section: &Section<'_>, key: &str) -> Vec<String> {
+    section.keys.iter().cloned().chain([key.to_string()]).collect()
+}
+
+/// The formula that a value is, or that is in a list under a key.
+pub(crate) fn formula_of(value: &Value, section: &Section<'_>, key: &str, what: String) -> Result<Formula> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) if number.is_finite() => format!("{number:?}"),
+        other => {
+            let problem = format!("it is a {} `{other}`, not a formula", other.type_str());
+            return Err(section.wrong(key, problem, "give a number, or a formula in quotes"));
+        }
+    };
+    let whole =
+        Formula { keys: below(section, key), what, expression: Expression::of_nothing(), text, is_checked: true };
+    match parse_formula(&whole.text) {
+        Ok(expression) => Ok(Formula { expression, ..whole }),
+        Err(fault) => Err(whole.error(fault)),
+    }
 }
 
 /// Shows all names in a formula.

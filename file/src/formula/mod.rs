@@ -531,14 +531,14 @@ fn unknown<'n>(kind: &'static str, name: &str, span: &Range<usize>, known: impl 
     names.sort();
     match costate::Error::unknown(kind, name, "", &names) {
         costate::Error::UnknownName { nearest: Some(nearest), .. } => {
-            Fault::new(span, format!("unknown {kind} `{name}`"), format!("did you mean `{nearest}`?"))
+            Fault::new(span, format!("there is no {kind} `{name}`"), format!("did you mean `{nearest}`?"))
         }
         _ => {
             const SHOWN: usize = 20;
             let list: Vec<&str> = names.iter().take(SHOWN).map(|name| name.as_str()).collect();
             let more = if names.len() > SHOWN { ", .." } else { "" };
             let remedy = format!("known are: {}{more}", if list.is_empty() { "none".into() } else { list.join(", ") });
-            Fault::new(span, format!("unknown {kind} `{name}`"), remedy)
+            Fault::new(span, format!("there is no {kind} `{name}`"), remedy)
         }
     }
 }

@@ -75,7 +75,28 @@ pub(crate) type Banks<'a, D> = [&'a [D]; BANKS];
 impl Program {
     /// The program that computes these nodes, each for an entry of what is computed.
     pub fn new(graph: &Graph, roots: &[(Place, usize)]) -> Self {
-        Scheduler::new(graph, roots).schedule(roots)
+        Scheduler::new(graph, roots).schedule(roots, &|_, index| index)
+    }
+
+    /// The program as [`Program::new`] gives it, whose parameters are those alone that it uses; with their places among all.
+    pub fn of_own_parameters(graph: &Graph, roots: &[(Place, usize)]) -> (Self, Vec<usize>) {
+        let places: Vec<Place> = roots.iter().map(|(place, _)| *place).collect();
+        let parameter = |place: Place| match graph.node(place) {
+            Node::Variable(Bank::Parameter, index) => Some(index as usize),
+            _ => None,
+        };
+        let mut used: Vec<usize> = graph.below(&places).into_iter().filter_map(parameter).collect();
+        used.sort_unstable();
+        (Program::of_these_parameters(graph, roots, &used), used)
+    }
+
+    /// The program as [`Program::new`] gives it, with these of all parameters, sorted, which must be all that it uses.
+    pub fn of_these_parameters(graph: &Graph, roots: &[(Place, usize)], used: &[usize]) -> Self {
+        let own = |bank: Bank, index: u32| match bank {
+            Bank::Parameter => used.binary_search(&(index as usize)).unwrap_or_default() as u32,
+            _ => index,
+        };
+        Scheduler::new(graph, roots).schedule(roots, &own)
     }
 
     /// Numbers of steps and registers.
@@ -165,14 +186,15 @@ impl<'g> Scheduler<'g> {
         Scheduler { graph, program, order, uses, operands: HashMap::new(), free: Vec::new() }
     }
 
-    fn schedule(mut self, roots: &[(Place, usize)]) -> Program {
+    /// `index_of` says where in its bank a variable lies.
+    fn schedule(mut self, roots: &[(Place, usize)], index_of: &dyn Fn(Bank, u32) -> u32) -> Program {
         let mut outputs: HashMap<Place, Vec<usize>> = HashMap::new();
         roots.iter().for_each(|(place, to)| outputs.entry(*place).or_default().push(*to));
         for place in std::mem::take(&mut self.order) {
             let to = outputs.remove(&place).unwrap_or_default();
             match self.graph.node(place) {
                 Node::Variable(bank, index) => {
-                    self.operands.insert(place, Operand { bank: bank as u8, index });
+                    self.operands.insert(place, Operand { bank: bank as u8, index: index_of(bank, index) });
                 }
                 // only what wants a number in a register makes one of a constant
                 Node::Constant(bits) => {

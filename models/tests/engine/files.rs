@@ -1,5 +1,6 @@
 //! Models as files: the same numbers as from Rust, and slips that are refused.
 
+mod parts;
 mod slips;
 
 use costate::{Gradient, Method};
@@ -57,6 +58,10 @@ fn ready_models_are_those_in_rust() {
         ("slider_crank", 0.0),
         ("emps", 0.0),
         ("cart_pole", 1e-13),
+        ("simple_pendulum", 0.0),
+        // other orders of parts are other orders of sums, and of elimination
+        ("pendulum_chain", 1e-12),
+        ("four_bar_chain", 0.0),
         // the derivatives of energies are other formulas
         ("cart_pole_energy", 1e-13),
     ] {
