@@ -37,6 +37,7 @@ mod models;
 mod modes;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod new;
 mod output;
 mod program;
 mod progress;
@@ -89,6 +90,8 @@ struct Arguments {
 const AFTER_HELP: &str = "\
 Examples:
   costate models
+  costate new plain my_model
+  costate simulate my_model.toml
   costate init oscillator --data record.csv
   costate check oscillator.toml
   costate identify engine_mount --out results
@@ -109,6 +112,8 @@ Exit codes: 0 done, 1 not converged (or a check failed, or results could not be 
 enum Command {
     /// List the models; of one, its parameters, inputs and outputs.
     Models(models::Arguments),
+    /// Write a mechanism file to begin with, which runs at once.
+    New(new::New),
     /// Write a problem file that says everything that can be said of a model and its data.
     Init(init::Arguments),
     /// Simulate a model; write states, outputs and figures.
@@ -145,6 +150,8 @@ enum Command {
     Validate(result::Arguments),
     /// Find inputs over time that reach goals, and replay them at half the step.
     Control(Box<control::Arguments>),
+    /// Print the plain model of a mechanism file as Rust.
+    Export(new::Export),
     /// Print what lets a shell complete commands and options.
     Completions(shell::Completions),
     /// Write manual pages.
@@ -228,6 +235,8 @@ fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Res
     };
     match command {
         Command::Models(arguments) => models::run(registry, &arguments),
+        Command::New(arguments) => new::new(&arguments),
+        Command::Export(arguments) => new::export(&arguments),
         Command::Init(arguments) => init::run(registry, &arguments),
         Command::Simulate(arguments) => simulate::run(registry, &arguments),
         Command::Draw(arguments) => draw::run(registry, &arguments),

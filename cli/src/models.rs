@@ -4,15 +4,19 @@ use super::ExitStatus;
 use super::console::{print, print_document};
 use costate::shown::number;
 use costate::signature::{Parameter, Quantity};
-use costate_identify::Result;
+use costate_identify::problem_file;
 use costate_identify::registry::{Entry, Registry};
 use costate_identify::table::table_within;
+use costate_identify::{Error, Result};
 use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
     /// Say all of this model, or of a mechanism file: parameters, inputs, outputs, built-in problem
     model: Option<String>,
+    /// Print the model's mechanism file, to begin another with
+    #[arg(long, requires = "model", conflicts_with_all = ["names", "json"])]
+    file: bool,
     /// Names only, one a line
     #[arg(long)]
     names: bool,
@@ -26,7 +30,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         Some(name) => vec![registry.get(name)?],
         None => registry.entries().iter().collect(),
     };
-    if arguments.names {
+    if arguments.file {
+        let texts: Vec<String> = chosen.into_iter().map(|entry| as_file(registry, entry)).collect::<Result<_>>()?;
+        print_document(texts.join("\n").trim_end());
+    } else if arguments.names {
         chosen.iter().for_each(|entry| print(entry.name()));
     } else if arguments.json {
         let all: Vec<Value> = chosen.into_iter().map(document).collect::<Result<_>>()?;
@@ -38,6 +45,25 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print(&overview(&chosen));
     }
     Ok(ExitStatus::Success)
+}
+
+/// The mechanism file of a model.
+fn as_file(registry: &Registry, entry: &Entry) -> Result<String> {
+    match (entry.as_file, entry.files.first()) {
+        (Some(text), _) => Ok(text.to_string()),
+        (None, Some(file)) => problem_file::text(file),
+        (None, None) => {
+            let known = registry.entries().iter().filter(|entry| entry.as_file.is_some());
+            let names: Vec<&str> = known.map(Entry::name).collect();
+            let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+            let problem = "it is written in Rust, and not in a file";
+            Err(Error::invalid(
+                format!("model `{}`", entry.name()),
+                problem,
+                format!("models that are in files, too: {names}"),
+            ))
+        }
+    }
 }
 
 /// A line a model.

@@ -37,8 +37,8 @@ pub(super) fn completions(
     let has_model = |own: &clap::Command| own.get_arguments().any(|argument| argument.get_id() == MODEL);
     let own = command.get_subcommands().filter(|own| has_model(own)).map(|own| own.get_name().to_string());
     for own in own.collect::<Vec<_>>() {
-        // bash falls back to files where no name fits; zsh does not, and must go on to find problem files
-        if arguments.shell == Shell::Bash || ["init", "models"].contains(&own.as_str()) {
+        // bash falls back to files where no name fits; others do not, and must go on to find those of mechanisms and problems
+        if arguments.shell == Shell::Bash {
             let known = PossibleValuesParser::new(names.clone());
             command = command.mut_subcommand(own, |own| own.mut_arg(MODEL, |model| model.value_parser(known)));
         }

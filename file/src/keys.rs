@@ -343,6 +343,9 @@ costate identify duffing.toml         # the built-in problem
 costate init duffing.toml --data record.csv    # a problem file for a record of your own
 ```
 
+`costate new plain|planar NAME` writes a file to begin with, `costate models NAME --file` prints a ready model's, and `costate export FILE` makes Rust of a plain one.
+[A quarter of an hour](without-rust.md) leads from a file to parameters.
+
 A problem file names it as its model, `model = \"duffing.toml\"`, beside itself; results hold its SHA-256. Ready models as files:
 [`models/files`](../models/files).
 

@@ -30,6 +30,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod dimension;
+mod export;
 mod formula;
 mod keys;
 mod lagrange;
@@ -37,8 +38,10 @@ mod model;
 mod planar;
 mod reader;
 mod scenario;
+mod skeleton;
 mod table;
 
 pub use keys::reference;
 pub use model::FileModel;
-pub use reader::{is_mechanism, parse, read};
+pub use reader::{export, is_mechanism, parse, read};
+pub use skeleton::skeleton;

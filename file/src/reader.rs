@@ -67,6 +67,22 @@ pub fn parse(text: &str, path: &Path) -> Result<Entry> {
     entry(&root, &lines).map_err(|error| lines.locate(error))
 }
 
+/// The model of a file as Rust, for whom files are not enough.
+///
+/// # Errors
+/// As [`read`], for mechanisms from parts, and for tables.
+pub fn export(path: &Path) -> Result<String> {
+    let text = text(path)?;
+    let table = table(&text, path)?;
+    let lines = Lines::of(&text, path);
+    let root = Section { file: path, keys: Vec::new(), table: &table };
+    let made = begin(&root, &lines).and_then(|(mut reading, is_planar)| match is_planar {
+        true => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),
+        false => crate::export::export(&reading.model(&root)?),
+    });
+    made.map_err(|error| lines.locate(error))
+}
+
 /// A formula of the file.
 pub(crate) struct Formula {
     /// Keys that lead to it.
@@ -140,6 +156,21 @@ const fn bits(banks: &[Bank]) -> u8 {
 }
 
 fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
+    let (mut reading, is_planar) = begin(root, lines)?;
+    let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
+    let system: Arc<dyn System> = match is_planar {
+        true => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
+        false => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
+    };
+    reading.signature = system.signature().clone();
+    let scenario = scenario::read(&mut reading, root)?;
+    let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), system, scenario);
+    entry.files = reading.files;
+    Ok(entry)
+}
+
+/// Reads what a file names; and whether it is of parts of the plane.
+fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, bool)> {
     if let Some(version) = root.count("version")?.filter(|version| *version != VERSION) {
         let problem = format!("this costate reads version {VERSION}, and the file is of version {version}");
         return Err(root.wrong("version", problem, "take a newer costate"));
@@ -172,16 +203,7 @@ fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
     reading.constants(root)?;
     reading.tables(root)?;
     reading.definitions(root)?;
-    let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
-    let system: Arc<dyn System> = match is_planar {
-        true => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
-        false => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
-    };
-    reading.signature = system.signature().clone();
-    let scenario = scenario::read(&mut reading, root)?;
-    let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), system, scenario);
-    entry.files = reading.files;
-    Ok(entry)
+    Ok((reading, is_planar))
 }
 
 fn too_large(root: &Section<'_>) -> Error {

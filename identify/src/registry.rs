@@ -70,13 +70,23 @@ pub struct Entry {
     pub control: Option<ControlScenario>,
     /// Files that the model is read from: its own, and those that it names.
     pub files: Vec<PathBuf>,
+    /// The model once more, as a mechanism file.
+    pub as_file: Option<&'static str>,
 }
 
 impl Entry {
     /// A model with its scenario.
     pub fn new(summary: &str, system: Arc<dyn System>, scenario: Scenario) -> Self {
         let (hand_derived, control) = (None, None);
-        Entry { summary: summary.to_string(), system, scenario, hand_derived, control, files: Vec::new() }
+        Entry {
+            summary: summary.to_string(),
+            system,
+            scenario,
+            hand_derived,
+            control,
+            files: Vec::new(),
+            as_file: None,
+        }
     }
 
     /// The model's name.
@@ -233,6 +243,16 @@ impl Registry {
     pub fn with_control(mut self, name: &str, scenario: ControlScenario) -> Result<Self> {
         let place = self.place(name)?;
         self.entries[place].control = Some(scenario);
+        Ok(self)
+    }
+
+    /// Adds the mechanism file of a model that is registered already.
+    ///
+    /// # Errors
+    /// [`costate::Error::UnknownName`] with the nearest known name.
+    pub fn with_mechanism_file(mut self, name: &str, text: &'static str) -> Result<Self> {
+        let place = self.place(name)?;
+        self.entries[place].as_file = Some(text);
         Ok(self)
     }
 

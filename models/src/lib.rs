@@ -99,5 +99,19 @@ pub fn registry() -> Result<Registry> {
         squeezer::register,
         torsional_damper::register,
     ];
-    models.into_iter().try_fold(Registry::new(), |registry, register| register(registry))
+    let registry = models.into_iter().try_fold(Registry::new(), |registry, register| register(registry))?;
+    FILES.into_iter().try_fold(registry, |registry, (name, text)| registry.with_mechanism_file(name, text))
 }
+
+/// Models that are mechanism files, too.
+const FILES: [(&str, &str); 9] = [
+    ("cart_pole", include_str!("../files/cart_pole.toml")),
+    ("emps", include_str!("../files/emps.toml")),
+    ("engine_mount", include_str!("../files/engine_mount.toml")),
+    ("four_bar_chain", include_str!("../files/four_bar_chain.toml")),
+    ("oscillator", include_str!("../files/oscillator.toml")),
+    ("pendulum", include_str!("../files/pendulum.toml")),
+    ("pendulum_chain", include_str!("../files/pendulum_chain.toml")),
+    ("simple_pendulum", include_str!("../files/simple_pendulum.toml")),
+    ("slider_crank", include_str!("../files/slider_crank.toml")),
+];

@@ -11,23 +11,23 @@ const ROOMS: [usize; 3] = [8, 32, 128];
 
 /// Where an operand lies: a bank of the model's numbers, or a register.
 #[derive(Debug, Clone, Copy)]
-struct Operand {
-    bank: u8,
-    index: u32,
+pub(crate) struct Operand {
+    pub bank: u8,
+    pub index: u32,
 }
 
 /// The bank of registers.
-const REGISTER: u8 = BANKS as u8;
+pub(crate) const REGISTER: u8 = BANKS as u8;
 
 /// Where a result goes: a register, or an entry of what is computed.
 #[derive(Debug, Clone, Copy)]
-enum Target {
+pub(crate) enum Target {
     Register(u32),
     Output(u32),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Operation {
+pub(crate) enum Operation {
     Constant(f64),
     Copy(Operand),
     Add(Operand, Operand),
@@ -97,6 +97,30 @@ impl Program {
             _ => index,
         };
         Scheduler::new(graph, roots).schedule(roots, &own)
+    }
+
+    /// Its steps, in their order.
+    pub fn listing(&self) -> impl Iterator<Item = (Operation, Target)> {
+        self.steps.iter().map(|step| (step.operation, step.target))
+    }
+
+    /// What an operation is of.
+    pub fn operands(&self, operation: Operation) -> Vec<Operand> {
+        use Operation::*;
+        match operation {
+            Constant(_) => Vec::new(),
+            Add(a, b) | Subtract(a, b) | Multiply(a, b) | Divide(a, b) | Pair(_, a, b) => vec![a, b],
+            Select(..) => self.choice(operation).to_vec(),
+            Copy(a) | Square(a) | WholePower(a, _) | ConstantPower(a, _) | Negative(a) | SinCos(a, _) => vec![a],
+            AddConstant(a, _) | SubtractFrom(_, a) | MultiplyConstant(a, _) | DivideConstant(a, _) => vec![a],
+            DivideInto(_, a) | Function(_, a) | Table(_, _, a) => vec![a],
+        }
+    }
+
+    /// What a choice compares, and what it takes.
+    pub fn choice(&self, operation: Operation) -> [Operand; 4] {
+        let Operation::Select(_, first) = operation else { return [Operand { bank: REGISTER, index: 0 }; 4] };
+        std::array::from_fn(|k| self.choices[first as usize + k])
     }
 
     /// Numbers of steps and registers.

@@ -23,11 +23,11 @@ impl Keys {
 
     /// All keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.cells().map(|[name, ..]| name)
+        self.rows().map(|[name, ..]| name)
     }
 
     /// Name, type, unit, meaning and example of each key.
-    fn cells(&self) -> impl Iterator<Item = [&'static str; 5]> {
+    pub fn rows(&self) -> impl Iterator<Item = [&'static str; 5]> + use<> {
         self.rows.lines().filter_map(|row| match *row.split('|').map(str::trim).collect::<Vec<_>>() {
             [_, name, kind, unit, _, meaning, example, _] => {
                 Some([name.trim_matches('`'), kind, unit, meaning, example.trim_matches('`')])
@@ -406,7 +406,7 @@ fn written(keys: &Keys, key: &'static str, line: impl Fn(String) -> String) -> V
             parts.join("; ")
         },
     };
-    keys.cells().filter(|[.., example]| !example.is_empty()).map(of).collect()
+    keys.rows().filter(|[.., example]| !example.is_empty()).map(of).collect()
 }
 
 /// Markdown without its marks: `[text](address)` is `text`.
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn all_rows_have_all_cells() {
         for keys in ALL {
-            assert_eq!(keys.cells().count(), keys.rows.lines().count(), "{}", keys.head);
+            assert_eq!(keys.rows().count(), keys.rows.lines().count(), "{}", keys.head);
         }
         assert_eq!(plain("a [b](c.md) of `[d]`"), "a b of [d]");
     }

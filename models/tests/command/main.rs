@@ -14,6 +14,7 @@ mod gaps;
 mod init;
 mod interrupts;
 mod manners;
+mod mechanism_files;
 mod memory;
 mod mpi;
 mod noise;

@@ -1,5 +1,6 @@
 //! Models as files: the same numbers as from Rust, and slips that are refused.
 
+mod exported;
 mod parts;
 mod slips;
 
@@ -119,6 +120,19 @@ fn the_page_tells_the_truth() {
     let slip = text.replace("k3*x^2", "k3*x");
     let error = costate_file::parse(&slip, path).err().unwrap().to_string();
     assert_eq!(error.trim_end(), block("text").trim_end());
+}
+
+/// Protects files to begin with: they run, their built-in problems have gradients, and what they offer in comments is known.
+#[test]
+fn skeletons_run() {
+    for kind in ["plain", "planar"] {
+        let text = costate_file::skeleton(kind, "mine").unwrap();
+        let entry = costate_file::parse(&text, Path::new("mine.toml")).unwrap_or_else(|error| panic!("{error}"));
+        let (cost, slope, ..) = derivatives(&entry.problem(&entry.scenario).unwrap());
+        assert!(entry.name() == "mine" && cost > 0.0 && slope.iter().all(|slope| slope.is_finite()));
+        assert!(text.contains("# definitions = ") && text.contains("# version = 1"), "{text}");
+    }
+    assert!(costate_file::skeleton("plane", "mine").err().unwrap().to_string().contains("no kind of mechanism"));
 }
 
 /// Protects registries: files by their paths, read once; the same file by the same name is the same entry.

@@ -1,0 +1,75 @@
+//! `costate new` and `costate export`: a mechanism file to begin with, and the way on to Rust.
+
+use super::ExitStatus;
+use super::console::{print, print_document};
+use costate_identify::data::files::write_atomically;
+use costate_identify::{Error, Result};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct New {
+    /// Model by formulas (plain), or parts of the plane (planar)
+    kind: String,
+    /// The model's name
+    name: String,
+    /// The mechanism file [default: NAME.toml]
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Export {
+    /// A mechanism file with a plain model
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+    /// Where to [default: printed]
+    #[arg(long, value_name = "FILE.rs")]
+    out: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Refuses to lose a file.
+fn check_free(out: &Path, force: bool) -> Result<()> {
+    if out.exists() && !force {
+        let what = out.display().to_string();
+        return Err(Error::invalid(what, "it is there already", "name another with --out, or replace it with --force"));
+    }
+    Ok(())
+}
+
+/// Writes a mechanism file to begin with.
+pub(super) fn new(arguments: &New) -> Result<ExitStatus> {
+    let New { kind, name, out, force } = arguments;
+    let out = out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let text = costate_file::skeleton(kind, &name.replace('-', "_"))?;
+    // whatever the name is, what is written can be read
+    costate_file::parse(&text, &out)?;
+    check_free(&out, *force)?;
+    write_atomically(&out, text.as_bytes())?;
+    let path = out.display();
+    print(&format!(
+        "written to {path}\nnext: edit it, then costate check {path} (derivatives), costate simulate {path}, costate init {path} --data \
+         record.csv (a problem file for your record)"
+    ));
+    Ok(ExitStatus::Success)
+}
+
+/// Prints or writes a plain model as Rust.
+pub(super) fn export(arguments: &Export) -> Result<ExitStatus> {
+    let Export { file, out, force } = arguments;
+    let text = costate_file::export(file)?;
+    match out {
+        None => print_document(text.trim_end()),
+        Some(out) => {
+            check_free(out, *force)?;
+            write_atomically(out, text.as_bytes())?;
+            print(&format!("written to {}", out.display()));
+        }
+    }
+    Ok(ExitStatus::Success)
+}

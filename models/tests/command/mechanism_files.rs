@@ -1,0 +1,78 @@
+//! Mechanism files in the place of a model's name.
+
+use crate::run::Place;
+
+/// A folder with a mechanism file.
+fn place() -> Place {
+    let place = Place::new();
+    place.write(
+        "model.toml",
+        place.good("models oscillator --file").out.replace("name = \"oscillator\"", "name = \"mine\""),
+    );
+    place
+}
+
+// Protects whoever has a file and no compiler: every command takes it, results are called after the model, and the numbers are those of the model in
+// Rust.
+#[test]
+fn commands_take_files() {
+    let place = place();
+    let own = place.json("gradient model.toml --json", 0);
+    let rust = place.json("gradient oscillator --json", 0);
+    assert_eq!((&own["cost"], &own["model"]), (&rust["cost"], &"mine".into()));
+    assert!(
+        place.good("models model.toml").out.contains("mine")
+            && place.good("models model.toml --file").out.contains("mine")
+    );
+    for command in ["simulate", "check", "hessian", "identifiability", "jacobians", "schemes", "identify"] {
+        place.good(&format!("{command} model.toml"));
+    }
+    place.good("steps model.toml --halvings 2");
+}
+
+// Protects results of files: they hold its checksum, are repeated bit by bit, validated and begun with, and refused where the file has changed.
+#[test]
+fn results_know_their_files() {
+    let place = place();
+    place.good("simulate model.toml --set c=33 --end 2 --out r");
+    place.good("init model.toml --data r/outputs.csv");
+    assert!(place.read("mine_problem.toml").contains("model = \"model.toml\""));
+    place.good("identify mine_problem.toml --out found");
+    let result: serde_json::Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    let roles: Vec<&str> =
+        result["input_files"].as_array().unwrap().iter().filter_map(|file| file["role"].as_str()).collect();
+    assert_eq!(roles, ["problem", "model", "data"]);
+    place.good("validate found --data r/outputs.csv");
+    place.good("gradient model.toml --from found");
+    place.good("identify --from found --out again");
+    place.good("identify model.toml --out plain");
+    place.good("validate plain --data r/outputs.csv");
+    place.refused("gradient oscillator --from found", &["a result of model `mine`"]);
+    place.write("model.toml", place.read("model.toml").replace("F - c*x", "F - c*x*1.0"));
+    place.refused("identify --from found --out again", &["model model.toml", "cannot be repeated"]);
+}
+
+// Protects the words for what goes wrong with files, and from writing over somebody's.
+#[test]
+fn slips_are_told_with_their_lines() {
+    let place = place();
+    place.write("slip.toml", place.read("model.toml").replace("c*x ", "c*x' "));
+    place.refused(
+        "simulate slip.toml",
+        &["slip.toml, line 5", "this subtracts [N] and [N/s]", "F - c*x' - d*x'", "^^^^^^^^"],
+    );
+    place.write("problem.toml", "model = \"slip.toml\"\n");
+    place.refused("gradient problem.toml", &["slip.toml, line 5"]);
+    place.write("lost.toml", "model = \"nowhere.toml\"\n");
+    place.refused("gradient lost.toml", &["nowhere.toml"]);
+    place.good("new plain own-model");
+    place.good("check own-model.toml");
+    place.refused("new plain own-model", &["it is there already", "--force"]);
+    place.refused("new plane own", &["no kind of mechanism `plane`", "`planar`"]);
+    place.good("new planar linkage");
+    place.good("draw linkage.toml --out picture");
+    let rust = place.good("export own-model.toml").out;
+    assert!(rust.contains("impl Model for OwnModel") && rust.contains("force[0] = F - k * x - d * x_rate;"), "{rust}");
+    place.refused("export linkage.toml", &["linkage.toml, line ", "parts"]);
+    place.refused("models squeezer --file", &["written in Rust", "oscillator"]);
+}
