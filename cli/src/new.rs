@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct New {
-    /// Model by formulas (plain), or parts of the plane (planar)
+    /// Model by formulas (plain), parts of the plane (planar) or of space (spatial)
     kind: String,
     /// The model's name
     name: String,

@@ -10,7 +10,7 @@ pub(crate) const HEAD: Keys = Keys {
     rows: r#"| `name` | text | | the file's name | the model's name | `"duffing"` |
 | `summary` | text | | none | one line on what it is | `"mass on a hardening spring"` |
 | `version` | whole number | | 1 | version of this format; another one than 1 is refused | `1` |
-| `kind` | `plain` or `planar` | | `plain` | a model by formulas, or from parts of the plane | `"plain"` |
+| `kind` | `plain`, `planar` or `spatial` | | `plain` | a model by formulas, or from parts of the plane or of space | `"plain"` |
 | `units` | true or false | | true | false: no formula of the file is checked for units | `true` |
 | `inputs` | table of texts | | none | inputs with their units | `{ F = "N" }` |
 | `constants` | table | | none | numbers with a unit, or without | `{ g = { unit = "m/s^2", is = 9.81 } }` |
@@ -128,7 +128,7 @@ is the first member. Properties are numbers, or formulas that are sums of multip
 | `strut` | table of tables | | none | a force along the line between two places, by a law | `{ s = { ground = [0, 1], load = [0, 0], tension = "k*x + d*x'" } }` |
 | `torsion` | table of tables | | none | torsional springs and dampers, linear or by a law | `{ t = { from = "ground", on = "crank", damping = "d" } }` |
 | `support` | table of tables | | none | a force by a law between a place and a support that inputs move | `{ tyre = { wheel = [0, 0], direction = 1.57, motion = ["road"], stiffness = "k" } }` |
-| `motor` | table of tables | | none | direct-current motors | `{ drive = { from = "ground", on = "crank", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
+| `dc_motor` | table of tables | | none | direct-current motors | `{ drive = { from = "ground", on = "crank", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
 | `force` | table of tables | | none | forces at a place | `{ push = { load = [0, 0], direction = [1, 0], is = "F" } }` |
 | `torque` | table of tables | | none | torques on a body, and the opposite ones on another | `{ motor = { from = "ground", on = "crank", is = "T" } }` |
 | `drag` | table of tables | | none | resistance of the air at a place | `{ air = { load = [0, 0], linear = "d" } }` |
@@ -215,8 +215,8 @@ pub(crate) const SUPPORT: Keys = Keys {
 | `energy` | formula | J | left out of `energy` sensors | energy stored at the elongation `x`, with a `tension` | `"k*x^2/2"` |"#,
 };
 
-pub(crate) const MOTOR: Keys = Keys {
-    head: "[motor.NAME]",
+pub(crate) const DC_MOTOR: Keys = Keys {
+    head: "[dc_motor.NAME]",
     about: "A direct-current motor; its current is a [state](states.md), `NAME.current`: L i' = V - R i - K (relative rate).",
     rows: r#"| `from` | text | | must be given | the member that the opposite torque is on | `"ground"` |
 | `on` | text | | must be given | the body that it turns | `"crank"` |
@@ -279,6 +279,196 @@ pub(crate) const SENSOR: Keys = Keys {
 | `bias` | list of two values | m/s^2 | `[0, 0]` | of an `accelerometer` | `["bias_x", "bias_y"]` |"#,
 };
 
+/// Keys of mechanisms of space.
+pub(crate) mod space {
+    use super::Keys;
+
+    pub(crate) const TOP: Keys = Keys {
+        head: "kind = \"spatial\"",
+        about: "At the top of a file with a mechanism of space. [What parts are](parts.md#space). Members, places and properties are as in the plane, with three \
+components; z is up. A place may be a table with the directions of a joint or a sensor there: `crank = { at = [0, 0, 0.1], axis = [0, 1, 0] }`. Instead of two places, \
+joints take a point and directions of the world at the start: `{ from = \"ground\", on = \"crank\", point = [0, 0, 0], axis = [0, 1, 0] }`.",
+        rows: r#"| `gravity` | list of three values | m/s^2 | `[0, 0, -9.81]` | along x, y and z | `[0.0, 0.0, -9.81]` |
+| `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
+| `body` | table of tables | | none | rigid bodies | `{ top = { mass = 0.3, inertia = [1e-3, 1e-3, 5e-4] } }` |
+| `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 0.0, 1.0] } }` |
+| `spherical` | table of tables | | none | balls in sockets | `{ tip = { ground = [0, 0, 0], top = [0, 0, -0.1] } }` |
+| `revolute` | table of tables | | none | hinges about z of their places, or their `axis` | `{ hinge = { from = "ground", on = "door", point = [0, 0, 0], axis = [0, 0, 1] } }` |
+| `universal` | table of tables | | none | Cardan joints; the axes are those of the cross | `{ U = { shaft = { at = [0, 0, 0], axis = [1, 0, 0] }, other = { at = [0, 0, 0], axis = [0, 1, 0] } } }` |
+| `weld` | table of tables | | none | nothing is free | `{ W = { ground = [0, 0, 0], plate = [0, 0, 0] } }` |
+| `cylindrical` | table of tables | | none | a turn and a way along the axis | `{ C = { ground = [0, 0, 0], rod = [0, 0, 0] } }` |
+| `prismatic` | table of tables | | none | a way along the axis | `{ P = { ground = [0, 0, 0], rod = [0, 0, 0] } }` |
+| `screw` | table of tables | | none | a turn with `lead` m a turn along the axis | `{ S = { ground = [0, 0, 0], nut = [0, 0, 0], lead = 5e-3 } }` |
+| `planar` | table of tables | | none | two ways across the axis, and a turn about it | `{ P = { ground = [0, 0, 0], disc = [0, 0, 0] } }` |
+| `in_line` | table of tables | | none | the second point stays on the axis of the first | `{ L = { ground = [0, 0, 0], bead = [0, 0, 0] } }` |
+| `in_plane` | table of tables | | none | the second point stays in the plane across the axis of the first | `{ L = { ground = [0, 0, 0], bead = [0, 0, 0] } }` |
+| `distance` | table of tables | | none | massless rods | `{ R = { ground = [0, 0, 1], load = [0, 0, 0], length = 1.0 } }` |
+| `spring` | table of tables | | none | linear springs with dampers between two places, as in the plane | `{ s = { ground = [0, 0, 1], load = [0, 0, 0], stiffness = "k" } }` |
+| `strut` | table of tables | | none | forces along the line between two places by a law, as in the plane | `{ s = { ground = [0, 0, 1], load = [0, 0, 0], tension = "k*x" } }` |
+| `joint_spring` | table of tables | | none | springs and dampers in joints, linear or by a law | `{ f = { of = "hinge", damping = "d" } }` |
+| `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
+| `dc_motor` | table of tables | | none | direct-current motors in joints | `{ m = { of = "hinge", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
+| `bushing` | table of tables | | none | elastic bearings between two places | `{ b = { ground = [0, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", 1e5] } }` |
+| `force` | table of tables | | none | forces at a place, as in the plane | `{ push = { load = [0, 0, 0], direction = [1, 0, 0], is = "F" } }` |
+| `torque` | table of tables | | none | torques on a body | `{ turn = { on = "top", direction = [0, 0, 1], is = "T" } }` |
+| `drag` | table of tables | | none | resistance of the air at a place, as in the plane | `{ air = { load = [0, 0, 0], linear = "d" } }` |
+| `contact` | table of tables | | none | a sphere on the second member presses against a plane through the first place, whose axis points into free space | `{ floor = { ground = [0, 0, 0], ball = [0, 0, 0], radius = 0.1, stiffness = 1e6 } }` |
+| `drive` | table of tables | | none | a joint's angle or way follows a function of time | `{ d = { of = "hinge", is = "10[rad/s]*t" } }` |
+| `sensor` | table of tables | | none | outputs | `{ imu = { shows = "accelerometer", top = [0, 0, 0.1] } }` |"#,
+    };
+
+    pub(crate) const BODY: Keys = Keys {
+        head: "[body.NAME] of space",
+        about: "Its coordinates are `NAME.x`, `NAME.y`, `NAME.z` and Euler parameters `NAME.e0` to `NAME.e3`.",
+        rows: r#"| `mass` | value | kg | must be given | | `0.3` |
+| `inertia` | list of three or six values | kg m^2 | must be given | moments about the centre of mass in the body's axes, or entries xx, yy, zz, xy, xz, yz of the tensor | `[1e-3, 1e-3, "I_z"]` |
+| `inertia_factors` | list of six values | | in the place of it | [factors of which every choice is possible](inertia.md) | `[-3.0, -3.0, -3.5, 0.0, 0.0, 0.0]` |
+| `center` | list of three values | m | `[0, 0, 0]` | centre of mass in the body's axes | `[0.02, 0.0, 0.0]` |
+| `at` | list of three values | m | `[0, 0, 0]` | position of its origin at the start | `[0.0, 0.0, 0.1]` |
+| `turned` | list of three numbers | rad | `[0, 0, 0]` | rotation vector of its axes at the start | `[0.0, 0.0, 1.57]` |
+| `euler_parameters` | list of four values | | in the place of it | of its axes at the start | `[1.0, 0.0, 0.0, 0.0]` |
+| `moving` | list of three values | m/s | `[0, 0, 0]` | velocity of its origin at the start | `[0.0, 0.0, 0.0]` |
+| `spinning` | list of three values | rad/s | `[0, 0, 0]` | angular velocity at the start, in the world's axes | `[0.0, 0.0, 100.0]` |
+| `free` | true or false | | false | true: nothing needs to hold it | `true` |"#,
+    };
+
+    pub(crate) const POINT: Keys = Keys {
+        head: "[point.NAME] of space",
+        about: "Its coordinates are `NAME.x`, `NAME.y` and `NAME.z`.",
+        rows: r#"| `mass` | value | kg | must be given | | `2.0` |
+| `at` | list of three values | m | `[0, 0, 0]` | position at the start | `[0.0, 0.0, 1.0]` |
+| `moving` | list of three values | m/s | `[0, 0, 0]` | velocity at the start | `[0.0, 0.0, 0.0]` |
+| `free` | true or false | | false | true: nothing needs to hold it | `true` |"#,
+    };
+
+    pub(crate) const PLACE: Keys = Keys {
+        head: "MEMBER = { at, axis, across }",
+        about: "A place with directions, in the member's own axes; also `MEMBER = [x, y, z]`.",
+        rows: r#"| `at` | list of three values | m | `[0, 0, 0]` | the point | `[0.0, 0.0, 0.1]` |
+| `axis` | list of three values | | `[0, 0, 1]` | axis of a joint, third axis of a sensor | `[0.0, 1.0, 0.0]` |
+| `across` | list of three values | | x, or y | direction across the axis | `[1.0, 0.0, 0.0]` |"#,
+    };
+
+    pub(crate) const JOINT: Keys = Keys {
+        head: "Joints of space",
+        about: "Two places; or two members with a point and directions of the world at the start.",
+        rows: r#"| `from` | text | | with `point` | first member | `"ground"` |
+| `on` | text | | with `point` | second member | `"crank"` |
+| `point` | list of three numbers | m | none | point of the world, in the place of two places | `[0.0, 0.0, 0.0]` |
+| `axis` | list of three values | | `[0, 0, 1]` | with `point`: axis | `[0.0, 1.0, 0.0]` |
+| `across` | list of three values | | x, or y | with `point`: direction across | `[1.0, 0.0, 0.0]` |
+| `lead` | value | m | must be given | (`screw`) way of a turn | `5e-3` |
+| `length` | value | m | must be given | (`distance`) | `1.0` |"#,
+    };
+
+    pub(crate) const SPRING: Keys = super::SPRING;
+    pub(crate) const STRUT: Keys = super::STRUT;
+    pub(crate) const DRAG: Keys = super::DRAG;
+
+    pub(crate) const JOINT_SPRING: Keys = Keys {
+        head: "[joint_spring.NAME]",
+        about: "In a joint's turn (revolute, cylindrical, screw, planar), or in its way (prismatic, cylindrical, screw, in line).",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
+| `stiffness` | value | N m/rad or N/m | 0 | | `"k"` |
+| `damping` | value | N m s/rad or N s/m | 0 | | `"d"` |
+| `tension` | formula | N m or N | none | in the place of both: law of the angle or way `x` and its rate `x'`, positive draws it back | `"coulomb(x', Tc, w_s)"` |
+| `free` | value | rad or m | 0 | where `x` is 0, with a `tension` | `0.0` |
+| `energy` | formula | J | left out of `energy` sensors | energy stored at `x`, with a `tension` | `"0"` |"#,
+    };
+
+    pub(crate) const MOTOR: Keys = Keys {
+        head: "[motor.NAME]",
+        about: "On the second member of a joint, and the opposite on the first.",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | a torque about the axis, or a force along it | `"turn"` |
+| `is` | formula | N m or N | must be given | as that of forces | `"T"` |"#,
+    };
+
+    pub(crate) const DC_MOTOR: Keys = Keys {
+        head: "[dc_motor.NAME] of space",
+        about: "Its current is a [state](states.md), `NAME.current`.",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
+| `voltage` | formula | V | must be given | a sum of multiples of parameters, or an input times one | `"U"` |
+| `torque_constant` | value | N m/A or N/A | must be given | | `"K"` |
+| `resistance` | value | Ohm | must be given | | `1.6` |
+| `inductance` | value | H | must be given | | `2e-3` |"#,
+    };
+
+    pub(crate) const BUSHING: Keys = Keys {
+        head: "[bushing.NAME]",
+        about: "Two places; along and about the first one's axes (across, the third one, along the axis).",
+        rows: r#"| `stiffness` | list of three values | N/m | `[0, 0, 0]` | against displacements | `["k", "k", 1e5]` |
+| `turn_stiffness` | list of three values | N m/rad | `[0, 0, 0]` | against turns | `[100.0, 100.0, 10.0]` |
+| `damping` | list of three values | N s/m | `[0, 0, 0]` | | `[10.0, 10.0, 10.0]` |
+| `turn_damping` | list of three values | N m s/rad | `[0, 0, 0]` | | `[0.1, 0.1, 0.1]` |"#,
+    };
+
+    pub(crate) const FORCE: Keys = Keys {
+        head: "[force.NAME] of space",
+        about: "At one place; the strength is as in the plane.",
+        rows: r#"| `direction` | list of three values | | must be given | | `[1.0, 0.0, 0.0]` |
+| `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
+| `is` | formula | N | must be given | strength | `"F"` |"#,
+    };
+
+    pub(crate) const TORQUE: Keys = Keys {
+        head: "[torque.NAME] of space",
+        about: "On one body; the strength is as in the plane.",
+        rows: r#"| `on` | text | | must be given | the body | `"top"` |
+| `direction` | list of three values | | must be given | | `[0.0, 0.0, 1.0]` |
+| `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
+| `is` | formula | N m | must be given | strength | `"T"` |"#,
+    };
+
+    pub(crate) const CONTACT: Keys = Keys {
+        head: "[contact.NAME] of space",
+        about: "A place on the plane, whose axis points into free space, and the centre of the sphere.",
+        rows: r#"| `radius` | value | m | must be given | | `0.1` |
+| `stiffness` | value | N/m^1.5 | must be given | Hertz' law | `1e6` |
+| `damping` | value | s/m | 0 | | `0.1` |"#,
+    };
+
+    pub(crate) const DRIVE: Keys = Keys {
+        head: "[drive.NAME] of space",
+        about: "A joint's angle or way follows a function of time.",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
+| `is` | formula | rad or m | must be given | a function of `t` and parameters | `"10[rad/s]*t"` |"#,
+    };
+
+    pub(crate) const SENSOR: Keys = Keys {
+        head: "[sensor.NAME] of space",
+        about: "Sensors of places name one place.",
+        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
+| `on` | text | | must be given with `angular_velocity`, `reaction` | the body; the member that a reaction acts on | `"top"` |
+| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction` | the joint, the spring or strut, or the motor | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | of a `joint` | `"turn"` |
+| `axes` | `world`, `body` or `joint` | | `world` | of `velocity`, `acceleration`, `angular_velocity`, `reaction` (which alone has `joint`) | `"body"` |
+| `gain` | value | | 1 | of an `accelerometer` or `gyroscope` | `"gain"` |
+| `bias` | list of three values | m/s^2 or rad/s | `[0, 0, 0]` | of an `accelerometer` or `gyroscope` | `["bias", 0.0, 0.0]` |"#,
+    };
+
+    /// All of them but those that are as in the plane.
+    pub(crate) const ALL: [&Keys; 14] = [
+        &TOP,
+        &BODY,
+        &POINT,
+        &PLACE,
+        &JOINT,
+        &JOINT_SPRING,
+        &MOTOR,
+        &DC_MOTOR,
+        &BUSHING,
+        &FORCE,
+        &TORQUE,
+        &CONTACT,
+        &DRIVE,
+        &SENSOR,
+    ];
+}
+
 /// All tables of keys, in the order of the page.
 const ALL: [&Keys; 26] = [
     &HEAD,
@@ -300,7 +490,7 @@ const ALL: [&Keys; 26] = [
     &STRUT,
     &TORSION,
     &SUPPORT,
-    &MOTOR,
+    &DC_MOTOR,
     &FORCE,
     &TORQUE,
     &DRAG,
@@ -313,7 +503,7 @@ const PREFACE: &str = "\
 # Mechanism files
 
 A mechanism as a file, [TOML](https://toml.io), without a compiler: coordinates, parameters, and formulas for mass, force, constraints and outputs; or bodies,
-joints, forces and sensors of the plane.
+joints, forces and sensors of the plane or of space.
 Its derivatives are as exact as those of a model in Rust; every command takes the file in the place of a model's name.
 
 ```toml
@@ -380,5 +570,5 @@ An unknown key is refused, with the nearest known one.
 /// All keys of mechanism files as a page of Markdown.
 pub fn reference() -> String {
     let page = PREFACE.replace("FUNCTIONS", FUNCTIONS);
-    std::iter::once(page).chain(ALL.into_iter().map(Keys::page)).collect()
+    std::iter::once(page).chain(ALL.into_iter().chain(space::ALL).map(Keys::page)).collect()
 }

@@ -1,5 +1,5 @@
-//! Mechanisms as files: coordinates, parameters, and formulas for mass, force, constraints and outputs in TOML, or parts of the plane, without a
-//! compiler.
+//! Mechanisms as files: coordinates, parameters, and formulas for mass, force, constraints and outputs in TOML, or parts of the plane or of
+//! space, without a compiler.
 //!
 //! A file is one more [`costate::Model`], evaluated over any number type, so that gradients, Hessians, identification and control work on it
 //! unchanged, and as exactly. Formulas are checked for units. All keys: [`reference()`], which is `docs/mechanism-file.md`.
@@ -35,7 +35,7 @@ mod formula;
 mod keys;
 mod lagrange;
 mod model;
-mod planar;
+mod parts;
 mod reader;
 mod scenario;
 mod skeleton;

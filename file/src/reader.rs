@@ -8,7 +8,7 @@ use crate::formula::{Formulas, Meaning, RESERVED, TableMeaning, is_function};
 use crate::keys;
 use crate::lagrange::{Energies, sum};
 use crate::model::FileModel;
-use crate::planar;
+use crate::parts::{planar, spatial};
 use crate::scenario;
 use crate::table::Table;
 use costate::signal::Interpolation;
@@ -76,9 +76,9 @@ pub fn export(path: &Path) -> Result<String> {
     let table = table(&text, path)?;
     let lines = Lines::of(&text, path);
     let root = Section { file: path, keys: Vec::new(), table: &table };
-    let made = begin(&root, &lines).and_then(|(mut reading, is_planar)| match is_planar {
-        true => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),
-        false => crate::export::export(&reading.model(&root)?),
+    let made = begin(&root, &lines).and_then(|(mut reading, kind)| match kind {
+        Kinds::Plain => crate::export::export(&reading.model(&root)?),
+        _ => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),
     });
     made.map_err(|error| lines.locate(error))
 }
@@ -156,11 +156,12 @@ const fn bits(banks: &[Bank]) -> u8 {
 }
 
 fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
-    let (mut reading, is_planar) = begin(root, lines)?;
+    let (mut reading, kind) = begin(root, lines)?;
     let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
-    let system: Arc<dyn System> = match is_planar {
-        true => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
-        false => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
+    let system: Arc<dyn System> = match kind {
+        Kinds::Planar => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
+        Kinds::Spatial => Arc::new(spatial::read(&mut reading, root)?.build().map_err(located)?),
+        Kinds::Plain => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
     };
     reading.signature = system.signature().clone();
     let scenario = scenario::read(&mut reading, root)?;
@@ -169,18 +170,36 @@ fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
     Ok(entry)
 }
 
-/// Reads what a file names; and whether it is of parts of the plane.
-fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, bool)> {
+/// What a mechanism of a file is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kinds {
+    Plain,
+    Planar,
+    Spatial,
+}
+
+/// Reads what a file names, and its kind.
+fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds)> {
     if let Some(version) = root.count("version")?.filter(|version| *version != VERSION) {
         let problem = format!("this costate reads version {VERSION}, and the file is of version {version}");
         return Err(root.wrong("version", problem, "take a newer costate"));
     }
-    let is_planar = match root.text("kind")?.as_deref() {
-        None | Some("plain") => false,
-        Some("planar") => true,
-        Some(other) => return Err(root.at("kind", Error::unknown("kind of mechanism", other, "", ["plain", "planar"]))),
+    let kind = match root.text("kind")?.as_deref() {
+        None | Some("plain") => Kinds::Plain,
+        Some("planar") => Kinds::Planar,
+        Some("spatial") => Kinds::Spatial,
+        Some(other) => {
+            return Err(root.at("kind", Error::unknown("kind of mechanism", other, "", ["plain", "planar", "spatial"])));
+        }
     };
-    root.only(if is_planar { &[&keys::HEAD, &keys::PLANAR] } else { &[&keys::HEAD, &keys::PLAIN] })?;
+    root.only(&[
+        &keys::HEAD,
+        match kind {
+            Kinds::Plain => &keys::PLAIN,
+            Kinds::Planar => &keys::PLANAR,
+            Kinds::Spatial => &keys::space::TOP,
+        },
+    ])?;
     let name = match root.text("name")? {
         Some(name) => name,
         None => root.file.file_stem().unwrap_or_default().to_string_lossy().replace('-', "_"),
@@ -203,7 +222,7 @@ fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, bool)
     reading.constants(root)?;
     reading.tables(root)?;
     reading.definitions(root)?;
-    Ok((reading, is_planar))
+    Ok((reading, kind))
 }
 
 fn too_large(root: &Section<'_>) -> Error {

@@ -72,7 +72,35 @@ start = { m = 0.25, k = 150.0, d = 0.02 }
 outputs = ["encoder.angle", "imu.y"]
 "#;
 
-/// A mechanism file to begin with, of a kind, `plain` or `planar`: it runs, and says in comments what else can be said.
+const SPATIAL: &str = r#"summary = "pendulum that swings in space"
+kind = "spatial"
+
+[parameters]
+m = { unit = "kg", nominal = 0.8, lower = 1e-6, fixed = true }
+I = { unit = "kg m^2", nominal = 2e-3, lower = 1e-9 }
+d = { unit = "N s/m", nominal = 0.05, lower = 0.0 }
+
+[body]
+bob = { mass = "m", inertia = ["I", "I", 1e-3], at = [0.2, 0, 0], spinning = [0, 0, 3], moving = [0, 0.6, 0] }
+
+[spherical]                                   # a place on each of two members, in their own axes
+socket = { ground = [0, 0, 0], bob = [-0.2, 0, 0] }
+
+[drag]
+air = { bob = [0, 0, 0], linear = "d" }
+
+[sensor]
+tip = { shows = "position", bob = [0.1, 0, 0] }
+imu = { shows = "accelerometer", bob = [0.1, 0, 0] }
+
+[scenario]                                    # tried where nothing else is said
+end = 2.0
+step = 2e-3
+start = { I = 3e-3, d = 0.1 }
+outputs = ["imu.x", "imu.y", "imu.z"]
+"#;
+
+/// A mechanism file to begin with, of a kind, `plain`, `planar` or `spatial`: it runs, and says in comments what else can be said.
 ///
 /// # Errors
 /// Another kind.
@@ -80,7 +108,8 @@ pub fn skeleton(kind: &str, name: &str) -> Result<String> {
     let (body, keys) = match kind {
         "plain" => (PLAIN, &keys::PLAIN),
         "planar" => (PLANAR, &keys::PLANAR),
-        other => return Err(Error::unknown("kind of mechanism", other, "", ["plain", "planar"])),
+        "spatial" => (SPATIAL, &keys::space::TOP),
+        other => return Err(Error::unknown("kind of mechanism", other, "", ["plain", "planar", "spatial"])),
     };
     let has = |key: &str| {
         body.lines().any(|line| line.starts_with(&format!("{key} = ")) || line.starts_with(&format!("[{key}]")))

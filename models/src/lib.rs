@@ -104,7 +104,7 @@ pub fn registry() -> Result<Registry> {
 }
 
 /// Models that are mechanism files, too.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     ("cart_pole", include_str!("../files/cart_pole.toml")),
     ("emps", include_str!("../files/emps.toml")),
     ("engine_mount", include_str!("../files/engine_mount.toml")),
@@ -114,4 +114,6 @@ const FILES: [(&str, &str); 9] = [
     ("pendulum_chain", include_str!("../files/pendulum_chain.toml")),
     ("simple_pendulum", include_str!("../files/simple_pendulum.toml")),
     ("slider_crank", include_str!("../files/slider_crank.toml")),
+    ("spatial_chain", include_str!("../files/spatial_chain.toml")),
+    ("top", include_str!("../files/top.toml")),
 ];

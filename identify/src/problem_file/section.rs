@@ -67,6 +67,17 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The table under a key; none if a list is there, or nothing.
+    ///
+    /// # Errors
+    /// If something else is there.
+    pub fn section_or_list(&self, key: &str) -> Result<Option<Section<'a>>> {
+        match self.table.get(key) {
+            Some(Value::Array(_)) => Ok(None),
+            _ => self.section(key),
+        }
+    }
+
     /// The tables of a list, such as `[[constraint]]`, numbered from 1.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ dry = { from = "ground", on = "wheel", torque = "coulomb(x', Tc, 0.5[rad/s])", e
 [support]
 tyre = { block = [0, -0.1], direction = 1.5707963267948966, motion = ["road", "rate"], free_distance = 0.2, stiffness = "3*k", damping = "d" }
 
-[motor]
+[dc_motor]
 servo = { from = "ground", on = "wheel", voltage = "U*2", torque_constant = "K", resistance = 1.5, inductance = 0.01 }
 
 [force]
@@ -241,7 +241,7 @@ fn slips_in_parts_are_named() {
             "weel = [0, 0] }\nother",
             "line 30: there is no key or member `weel` in [revolute.axle]; did you mean `wheel`?",
         ),
-        ("pinion = [0, 0.1], plate", "pinion = [0], plate", "no list of two numbers"),
+        ("pinion = [0, 0.1], plate", "pinion = [0], plate", "no list of 2 numbers"),
         ("inertia = 0.02", "inertia = \"m*m*0.02[m^2/kg]\"", "no sum of multiples of parameters"),
         (
             "inertia = 0.02",

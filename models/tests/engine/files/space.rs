@@ -1,0 +1,349 @@
+//! Parts of space from a file, beside the same parts from Rust.
+
+use super::{derivatives, distance};
+use costate::value::Value;
+use costate::{InitialState, Number, Parameter, Signal};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Entry, Scenario};
+use costate_parts::law::{Axes, FunctionOfTime, Law};
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bodies that hang on the ground by each kind of joint, and all forces and sensors of space.
+const ALL: &str = r#"
+name = "all"
+kind = "spatial"
+inputs = { U = "V", T = "N m" }
+gravity = [0, 0, "-g"]
+
+[parameters]
+g = { unit = "m/s^2", nominal = 9.81 }
+m = { unit = "kg", nominal = 1.5 }
+I = { unit = "kg m^2", nominal = 0.02 }
+k = { unit = "N/m", nominal = 300.0 }
+d = { unit = "N s/m", nominal = 4.0 }
+Tc = { unit = "N m", nominal = 0.2 }
+K = { unit = "N m/A", nominal = 0.3 }
+b = { unit = "rad/s", nominal = 0.1 }
+
+[body]
+ball = { mass = "m", inertia = ["I", "I", 0.01], at = [0, 0, 0], spinning = [0, 0, 1] }
+door = { mass = 1, inertia = [0.02, 0.03, 0.025, 1e-3, 0, "I*0.1"], at = [1, 0, 0], center = [0.2, 0, 0] }
+cross = { mass = 1, inertia = [0.02, 0.02, 0.02], at = [2, 0, 0] }
+fixed = { mass = 1, inertia_factors = [-2, -2, -2, 0, 0, 0.1], at = [3, 0, 0], turned = [0.1, 0.2, 0.3] }
+rod = { mass = 1, inertia = [0.02, 0.02, 0.01], at = [4, 0, 0] }
+slide = { mass = 1, inertia = [0.02, 0.02, 0.01], at = [5, 0, 0] }
+nut = { mass = 1, inertia = [0.02, 0.02, 0.01], at = [6, 0, 0] }
+disc = { mass = 1, inertia = [0.02, 0.02, 0.01], at = [7, 0, 0], moving = [0, 0.1, 0] }
+engine = { mass = "m", inertia = [0.02, 0.02, 0.01], at = [8, 0, 0] }
+driven = { mass = 1, inertia = [0.02, 0.02, 0.01], at = [9, 0, 0] }
+
+[point]
+bead = { mass = 1, at = [0, 1, 0] }
+plate = { mass = 1, at = [1, 1, 0] }
+load = { mass = "m", at = [2, 1, -1], moving = [0.1, 0, 0] }
+stone = { mass = 1, at = [3, 1, 0.08], free = true }
+
+[spherical]
+socket = { ground = [0, 0, 0.2], ball = [0, 0, 0.2] }
+
+[revolute]
+hinge = { from = "ground", on = "door", point = [1, 0, 0], axis = [0, 0.3, 1] }
+motor = { ground = { at = [9, 0, 0], axis = [1, 0, 0] }, driven = { axis = [1, 0, 0] } }
+
+[universal]
+cardan = { ground = { at = [2, 0, 0.1], axis = [1, 0, 0] }, cross = { at = [0, 0, 0.1], axis = [0, 1, 0] } }
+
+[weld]
+glue = { from = "ground", on = "fixed", point = [3, 0, 0] }
+
+[cylindrical]
+sleeve = { ground = [4, 0, 0], rod = [0, 0, 0] }
+
+[prismatic]
+guide = { ground = { at = [5, 0, 0], axis = [1, 0, 1] }, slide = { axis = [1, 0, 1] } }
+
+[screw]
+thread = { ground = [6, 0, 0], nut = [0, 0, 0], lead = 0.1 }
+
+[planar]
+table = { ground = { at = [7, 0, 0], axis = [0, 0.1, 1] }, disc = { axis = [0, 0.1, 1] } }
+
+[in_line]
+wire = { ground = { at = [0, 1, 0], axis = [1, 0, 1] }, bead = [0, 0, 0] }
+
+[in_plane]
+floor = { ground = { at = [1, 1, 0], axis = [1, 0, 1] }, plate = [0, 0, 0] }
+
+[distance]
+rope = { ground = [2, 1, 0], load = [0, 0, 0], length = 1 }
+
+[spring]
+soft = { ground = [4, 0, 1], rod = [0, 0, 0.1], free_length = 0.8, stiffness = "k", damping = "d" }
+
+[strut]
+hard = { ground = [5, 0, 1], slide = [0, 0, 0.1], free_length = 0.8, tension = "k*x + d*x'", energy = "k*x^2/2" }
+
+[joint_spring]
+linear = { of = "hinge", stiffness = 2, damping = 0.1 }
+dry = { of = "motor", tension = "coulomb(x', Tc, 0.5[rad/s])", energy = 0, free = 0.1 }
+rail = { of = "guide", freedom = "slide", damping = "d" }
+
+[motor]
+turn = { of = "hinge", is = "T*2" }
+swing = { of = "thread", is = "Tc*sin(3[1/s]*t)" }
+
+[dc_motor]
+servo = { of = "sleeve", voltage = "U", torque_constant = "K", resistance = 1.5, inductance = 0.01 }
+
+[bushing]
+rubber = { ground = [8, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", "2*k"], turn_stiffness = [5, 5, 5], damping = ["d", "d", "d"], turn_damping = [0.1, 0.1, 0.1] }
+
+[force]
+push = { disc = [0.1, 0, 0], direction = [1, 0.2, 0], axes = "body", is = "m*g*0.1" }
+
+[torque]
+twist = { on = "cross", direction = [0, 0, 1], is = "Tc" }
+
+[drag]
+air = { load = [0, 0, 0], linear = "d", quadratic = 0.3 }
+
+[contact]
+bump = { ground = [3, 1, 0], stone = [0, 0, 0], radius = 0.1, stiffness = 1e4, damping = 0.1 }
+
+[drive]
+go = { of = "motor", is = "0.2[rad/s]*t" }
+
+[sensor]
+p = { shows = "position", ball = [0, 0, 0.1] }
+v = { shows = "velocity", door = [0.1, 0, 0], axes = "body" }
+a = { shows = "acceleration", bead = [0, 0, 0] }
+imu = { shows = "accelerometer", cross = { at = [0, 0.1, 0], axis = [0, 1, 0] }, gain = 1.1 }
+gyro = { shows = "gyroscope", ball = [0, 0, 0], bias = ["b", 0, 0] }
+w = { shows = "angular_velocity", on = "ball" }
+hinge_angle = { shows = "joint", of = "hinge" }
+guide_way = { shows = "joint", of = "guide", freedom = "slide" }
+s = { shows = "strut", of = "hard" }
+i = { shows = "state", of = "servo" }
+r = { shows = "reaction", of = "hinge", on = "door", axes = "joint" }
+e = { shows = "energy" }
+loss = { shows = "dissipation" }
+momentum = { shows = "momentum" }
+
+[scenario]
+end = 0.1
+initial_state = "projected"
+inputs = { U = "3*sin(5*t)", T = "t" }
+start = { m = 1.7, I = 0.03, k = 250, Tc = 0.3, K = 0.25, d = 3 }
+"#;
+
+#[derive(Clone)]
+struct Hard;
+
+impl Law for Hard {
+    fn tension<D: Number>(&self, x: D, rate: D, u: &[D]) -> D {
+        u[0] * x + u[1] * rate
+    }
+    fn energy<D: Number>(&self, x: D, u: &[D]) -> Option<D> {
+        Some(u[0] * x.powi(2) / 2.0)
+    }
+}
+
+#[derive(Clone)]
+struct Dry;
+
+impl Law for Dry {
+    fn tension<D: Number>(&self, _x: D, rate: D, u: &[D]) -> D {
+        u[0] * (rate / 0.5).tanh()
+    }
+    fn energy<D: Number>(&self, _x: D, _u: &[D]) -> Option<D> {
+        Some(D::from(0.0))
+    }
+}
+
+struct Swing;
+
+impl FunctionOfTime for Swing {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> D {
+        u[0] * (t * 3.0).sin()
+    }
+}
+
+struct Go;
+
+impl FunctionOfTime for Go {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
+        t * 0.2
+    }
+}
+
+fn in_rust(scenario: Scenario) -> Entry {
+    let mut all = Mechanism::new("all");
+    let [g, m, moment, k, d, dry, constant, bias] = [
+        ("g", "m/s^2", 9.81),
+        ("m", "kg", 1.5),
+        ("I", "kg m^2", 0.02),
+        ("k", "N/m", 300.0),
+        ("d", "N s/m", 4.0),
+        ("Tc", "N m", 0.2),
+        ("K", "N m/A", 0.3),
+        ("b", "rad/s", 0.1),
+    ]
+    .map(|(name, unit, nominal)| all.parameter(Parameter::new(name, unit, nominal)));
+    let [voltage, torque] = [("U", "V"), ("T", "N m")].map(|(name, unit)| all.input(name, unit));
+    let (zero, ground) = (Value::from(0.0), all.ground());
+    let number = Value::from;
+    all.gravity([zero, zero, -g]);
+    let plain = || Inertia::diagonal([0.02, 0.02, 0.01]);
+    let at = |x: f64| [x, 0.0, 0.0];
+    let origin = [0.0; 3];
+    let ball = Body::new(m, Inertia::diagonal([moment, moment, number(0.01)])).moving(origin, [0.0, 0.0, 1.0]);
+    let ball = all.body("ball", ball);
+    let tensor = [number(0.02), number(0.03), number(0.025), number(1e-3), zero, moment * 0.1];
+    let door = all.body("door", Body::new(1.0, Inertia::entries(tensor)).at(at(1.0)).center([0.2, 0.0, 0.0]));
+    let cross = all.body("cross", Body::new(1.0, Inertia::diagonal([0.02; 3])).at(at(2.0)));
+    let turn = costate::vector::euler_parameters_of(costate::vector::Vector([0.1, 0.2, 0.3]));
+    let factors = Inertia::factors([-2.0, -2.0, -2.0, 0.0, 0.0, 0.1]);
+    let fixed = all.body("fixed", Body::new(1.0, factors).at(at(3.0)).turned(turn));
+    let rod = all.body("rod", Body::new(1.0, plain()).at(at(4.0)));
+    let slide = all.body("slide", Body::new(1.0, plain()).at(at(5.0)));
+    let nut = all.body("nut", Body::new(1.0, plain()).at(at(6.0)));
+    let disc = all.body("disc", Body::new(1.0, plain()).at(at(7.0)).moving([0.0, 0.1, 0.0], origin));
+    let engine = all.body("engine", Body::new(m, plain()).at(at(8.0)));
+    let driven = all.body("driven", Body::new(1.0, plain()).at(at(9.0)));
+    let bead = all.point("bead", 1.0, [0.0, 1.0, 0.0]);
+    let plate = all.point("plate", 1.0, [1.0, 1.0, 0.0]);
+    let load = all.point_moving("load", m, [2.0, 1.0, -1.0], [0.1, 0.0, 0.0]);
+    let stone = all.point("stone", 1.0, [3.0, 1.0, 0.08]);
+    all.free(&stone);
+    all.spherical("socket", ground.at([0.0, 0.0, 0.2]), ball.at([0.0, 0.0, 0.2]));
+    let lean = [0.0, 0.3, 1.0];
+    let [a, b] = [all.place(&ground, at(1.0)).axis(lean), all.place(&door, at(1.0)).axis(lean)];
+    let hinge = all.revolute("hinge", a, b);
+    let motor =
+        all.revolute("motor", ground.at(at(9.0)).axis([1.0, 0.0, 0.0]), driven.at(origin).axis([1.0, 0.0, 0.0]));
+    let arm = cross.at([0.0, 0.0, 0.1]).axis([0.0, 1.0, 0.0]);
+    all.universal("cardan", ground.at([2.0, 0.0, 0.1]).axis([1.0, 0.0, 0.0]), arm);
+    let [a, b] = [all.place(&ground, at(3.0)), all.place(&fixed, at(3.0))];
+    all.weld("glue", a, b);
+    let sleeve = all.cylindrical("sleeve", ground.at(at(4.0)), rod.at(origin));
+    let diagonal = [1.0, 0.0, 1.0];
+    let guide = all.prismatic("guide", ground.at(at(5.0)).axis(diagonal), slide.at(origin).axis(diagonal));
+    let thread = all.screw("thread", ground.at(at(6.0)), nut.at(origin), 0.1);
+    let tilted = [0.0, 0.1, 1.0];
+    all.planar("table", ground.at(at(7.0)).axis(tilted), disc.at(origin).axis(tilted));
+    all.in_line("wire", ground.at([0.0, 1.0, 0.0]).axis(diagonal), bead.at(origin));
+    all.in_plane("floor", ground.at([1.0, 1.0, 0.0]).axis(diagonal), plate.at(origin));
+    all.distance("rope", ground.at([2.0, 1.0, 0.0]), load.at(origin), 1.0);
+    all.spring("soft", ground.at([4.0, 0.0, 1.0]), rod.at([0.0, 0.0, 0.1]), 0.8, k, d);
+    let hard = all.strut("hard", ground.at([5.0, 0.0, 1.0]), slide.at([0.0, 0.0, 0.1]), 0.8, Hard, [k, d]);
+    all.joint_spring("linear", &hinge, Freedom::Turn, 2.0, 0.1);
+    all.joint_law("dry", &motor, Freedom::Turn, 0.1, Dry, [dry]);
+    all.joint_spring("rail", &guide, Freedom::Slide, 0.0, d);
+    all.motor("turn", &hinge, Freedom::Turn, torque.times(2.0));
+    all.motor_by("swing", &thread, Freedom::Turn, Swing, [dry]);
+    let current =
+        all.dc_motor("servo", &sleeve, Freedom::Turn, voltage, [constant, number(1.5), number(0.01)]).unwrap();
+    let diagonal_of = |values: [Value; 6]| {
+        let mut all = [[zero; 6]; 6];
+        values.into_iter().enumerate().for_each(|(j, value)| all[j][j] = value);
+        all
+    };
+    let stiffness = diagonal_of([k, k, k * 2.0, number(5.0), number(5.0), number(5.0)]);
+    let damping = diagonal_of([d, d, d, number(0.1), number(0.1), number(0.1)]);
+    all.bushing("rubber", ground.at(at(8.0)), engine.at(origin), stiffness, damping);
+    all.force("push", disc.at([0.1, 0.0, 0.0]), [1.0, 0.2, 0.0], Axes::Body, m * 0.981);
+    all.torque("twist", &cross, [0.0, 0.0, 1.0], Axes::World, dry);
+    all.drag("air", load.at(origin), d, 0.3);
+    all.contact("bump", ground.at([3.0, 1.0, 0.0]), stone.at(origin), 0.1, 1e4, 0.1);
+    all.drive_joint("go", &motor, Freedom::Turn, Go, [0.0; 0]);
+    all.position("p", ball.at([0.0, 0.0, 0.1]));
+    all.velocity("v", door.at([0.1, 0.0, 0.0]), Axes::Body);
+    all.acceleration("a", bead.at(origin), Axes::World);
+    let mounting = Mounting { gain: 1.1.into(), ..Mounting::default() };
+    all.accelerometer("imu", cross.at([0.0, 0.1, 0.0]).axis([0.0, 1.0, 0.0]), mounting);
+    all.gyroscope("gyro", ball.at(origin), Mounting { bias: [bias, zero, zero], ..Mounting::default() });
+    all.angular_velocity("w", &ball, Axes::World);
+    all.joint_sensor("hinge_angle", &hinge, Freedom::Turn);
+    all.joint_sensor("guide_way", &guide, Freedom::Slide);
+    all.strut_sensor("s", &hard);
+    all.state_sensor("i", current);
+    all.reaction("r", &hinge, &door, ReactionAxes::Joint);
+    all.energy("e");
+    all.dissipation("loss");
+    all.momentum("momentum");
+    Entry::new("", Arc::new(all.build().unwrap()), scenario)
+}
+
+/// Protects each part of space from being another one in a file: with all of them, cost, gradient and Hessian are those of the same mechanism in Rust.
+#[test]
+fn parts_of_space_are_those_of_rust() {
+    // a force of two parameters is no sum of multiples of them
+    let text = ALL.replace("is = \"m*g*0.1\"", "is = \"m*0.981[m/s^2]\"");
+    let refused = costate_file::parse(ALL, Path::new("all.toml")).err().unwrap().to_string();
+    assert!(
+        refused.contains("no sum of multiples of parameters") && refused.contains("is of `force.push`"),
+        "{refused}"
+    );
+    let own = costate_file::parse(&text, Path::new("all.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let start = [("m", 1.7), ("I", 0.03), ("k", 250.0), ("Tc", 0.3), ("K", 0.25), ("d", 3.0)];
+    let signals = [Signal::function(|t| 3.0 * (5.0 * t).sin()), Signal::function(|t| t)];
+    let rust = in_rust(Scenario {
+        end: 0.1,
+        integrator: Integrator { initial_state: InitialState::Projected, ..Integrator::default() },
+        signals: signals.to_vec(),
+        start: start.map(|(name, value)| (name.to_string(), value)).to_vec(),
+        outputs: own.scenario.outputs.clone(),
+        ..Scenario::default()
+    });
+    assert_eq!(own.system.signature(), rust.system.signature());
+    assert_eq!(own.system.remarks(), rust.system.remarks());
+    let [own, rust] = [&own, &rust].map(|entry| derivatives(&entry.problem(&entry.scenario).unwrap()));
+    let hessian = own.2.iter().zip(&rust.2).map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
+    let errors = [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), hessian];
+    println!("all parts of space: {errors:?}");
+    assert!(errors.iter().all(|error| *error <= 1e-12), "{errors:?}");
+    assert_eq!(own.3, rust.3);
+}
+
+/// Protects messages: what a part cannot be is said with its line, by the names of the file.
+#[test]
+fn slips_in_parts_of_space_are_named() {
+    let all = ALL.replace("is = \"m*g*0.1\"", "is = \"m*0.981[m/s^2]\"");
+    let mut missed = Vec::new();
+    for (old, new, words) in [
+        ("point = [1, 0, 0]", "point = [1, 0]", "no list of three numbers"),
+        ("lead = 0.1", "", "`lead` in [screw.thread]: it is missing"),
+        ("rod = [0, 0, 0] }", "rod = [0, 0, 0], lead = 0.1 }", "a cylindrical joint has none"),
+        (
+            "rod = [0, 0, 0] }",
+            "rd = [0, 0, 0] }",
+            "there is no key or member `rd` in [cylindrical.sleeve]; did you mean `rod`?",
+        ),
+        ("axis = [1, 0, 0] }, driven", "axes = [1, 0, 0] }, driven", "there is no key `axes`"),
+        ("of = \"motor\", tension", "of = \"moter\", tension", "there is no joint `moter`"),
+        (
+            "of = \"hinge\", stiffness = 2",
+            "of = \"hinge\", stiffness = \"k\"",
+            "this is in [N/m], where [N m] is wanted",
+        ),
+        ("slide\", damping = \"d\"", "slide\", damping = \"Tc\"", "this is in [N m], where [N s/m] is wanted"),
+        ("torque_constant = \"K\"", "torque_constant = \"k\"", "where [N m/A] is wanted"),
+        ("of = \"guide\", freedom = \"slide\" }", "of = \"guide\" }", "guide"),
+        ("inertia = [\"I\", \"I\", 0.01]", "inertia = [\"I\", \"I\"]", "no list of 6 numbers"),
+        ("shows = \"joint\", of = \"hinge\"", "shows = \"joints\", of = \"hinge\"", "did you mean `joint`?"),
+        ("shows = \"gyroscope\"", "shows = \"gyroscope\", axes = \"body\"", "a sensor that shows gyroscope has none"),
+        ("\"2*k\"], turn", "\"2*d\"], turn", "this is in [N s/m], where [N/m] is wanted"),
+        ("bias = [\"b\", 0, 0]", "bias = [\"g\", 0, 0]", "where [1/s] is wanted"),
+    ] {
+        let text = all.replacen(old, new, 1);
+        assert_ne!(text, all, "{old}");
+        let error =
+            costate_file::parse(&text, Path::new("all.toml")).err().map(|error| error.to_string()).unwrap_or_default();
+        if !error.contains(words) || !error.contains("all.toml") {
+            missed.push(format!("{new}: {error}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
