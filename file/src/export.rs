@@ -69,7 +69,7 @@ fn number(value: f64) -> String {
 /// # Errors
 /// A table in a formula, which has no short form.
 pub(crate) fn export(model: &FileModel) -> Result<String> {
-    let FileModel { signature, start, mass, force, rates, constraint, output } = model;
+    let FileModel { signature, start, mass, force, rates, constraint, output, picture: _ } = model;
     let names = Names::of(signature);
     let own = camel(&signature.name);
     let mut text = format!(

@@ -31,6 +31,7 @@ pub(crate) const PLAIN: Keys = Keys {
 | `constraints` | table of tables | | none | rows that are zero | `{ rod = { unit = "m^2", is = "x^2 + y^2 - L^2" } }` |
 | `start` | table of formulas | | zero | positions, velocities (`"x'"`) and states at t = 0, from parameters and constants | `{ x = "x0" }` |
 | `energy` | table of formulas | | none | `kinetic`, `potential` and `dissipation`: M and forces follow | `{ kinetic = "m*x'^2/2" }` |
+| `picture` | table | | none | what it looks like, for `draw` and `animate` | `{ points = { cart = ["x", 0] } }` |
 | `outputs` | table of tables | | none | what sensors see | `{ a = { unit = "m/s^2", is = "x''" } }` |"#,
 };
 
@@ -95,6 +96,27 @@ pub(crate) const ENERGY: Keys = Keys {
     rows: r#"| `kinetic` | formula | J | zero | T(q, q'), quadratic in the velocities | `"m*x'^2/2"` |
 | `potential` | formula | J | zero | V(q, t) | `"k*x^2/2"` |
 | `dissipation` | formula | W | zero | Rayleigh's D(q, q') | `"d*x'^2/2"` |"#,
+};
+
+pub(crate) const PICTURE: Keys = Keys {
+    head: "[picture]",
+    about: "Numbers are formulas in positions, inputs, parameters and `t`; y is upwards. A place is the name of a member, or a point of the ground: `[0, 0]`. [More](pictures.md#plain-models).",
+    rows: r#"| `points` | table of two values | m | none | points, or blocks of sliders | `{ cart = ["x", 0] }` |
+| `bodies` | table of three values | m, rad | none | bodies with axes: x, y, angle | `{ arm = ["x", "y", "phi"] }` |
+| `discs` | table of four values | m, rad | none | x, y, angle, radius | `{ drum = ["x", 0, "phi", 0.1] }` |
+| `bars` | table of four values | m | none | rigid bars, from one point to another | `{ link = [0, 0, "x", "y"] }` |
+| `pins` | list of pairs of places | | none | revolute joints | `[[[0, 0], "arm"]]` |
+| `welds` | list of pairs of places | | none | dark squares | `[["a", "b"]]` |
+| `rods` | list of pairs of places | | none | massless rods | `[["cart", "tip"]]` |
+| `ropes` | list of pairs of places | | none | plain lines | `[["cart", "load"]]` |
+| `springs` | list of pairs of places | | none | | `[[[0, 0], "cart"]]` |
+| `dampers` | list of pairs of places | | none | | `[[[0, 0], "cart"]]` |
+| `struts` | list of pairs of places | | none | a spring and a damper, side by side | `[[[0, 0], "cart"]]` |
+| `sliders` | list of tables | | none | a block on a line | `[{ guide = [0, 0], block = "cart", angle = 0 }]` |
+| `slots` | list of tables | | none | a pin in a slot | `[{ guide = "arm", pin = "tip" }]` |
+| `forces` | list of tables | N | none | arrows | `[{ on = "cart", angle = 0, is = "F" }]` |
+| `torques` | list of tables | N m | none | arrows around | `[{ on = "drum", is = "M" }]` |
+| `traces` | list of places | | none | paths | `["tip"]` |"#,
 };
 
 pub(crate) const SCENARIO: Keys = Keys {
@@ -470,7 +492,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 }
 
 /// All tables of keys, in the order of the page.
-const ALL: [&Keys; 26] = [
+const ALL: [&Keys; 27] = [
     &HEAD,
     &PARAMETER,
     &CONSTANT,
@@ -481,6 +503,7 @@ const ALL: [&Keys; 26] = [
     &CONSTRAINT,
     &FORMULA,
     &ENERGY,
+    &PICTURE,
     &PLANAR,
     &BODY,
     &POINT,

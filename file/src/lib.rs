@@ -36,6 +36,7 @@ mod keys;
 mod lagrange;
 mod model;
 mod parts;
+mod picture;
 mod reader;
 mod scenario;
 mod skeleton;

@@ -2,7 +2,8 @@
 
 use crate::formula::graph::Bank;
 use crate::formula::program::{Program, banks};
-use costate::{Matrix, Model, Number, Signature, State};
+use crate::picture::Picture;
+use costate::{Drawing, Matrix, Model, Number, Signature, State};
 
 /// A mechanism from a file: [`Model`] by formulas instead of functions in Rust.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct FileModel {
     pub(crate) rates: Program,
     pub(crate) constraint: Program,
     pub(crate) output: Program,
+    pub(crate) picture: Option<Picture>,
 }
 
 impl Model for FileModel {
@@ -50,6 +52,12 @@ impl Model for FileModel {
         all[Bank::SchemeAcceleration as usize] = x.a_scheme;
         all[Bank::Multiplier as usize] = x.lambda;
         self.output.run(&all, y);
+    }
+
+    fn picture(&self, t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        if let Some(picture) = &self.picture {
+            picture.draw(t, [q, w, u], drawing);
+        }
     }
 }
 

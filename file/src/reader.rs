@@ -9,6 +9,7 @@ use crate::keys;
 use crate::lagrange::{Energies, sum};
 use crate::model::FileModel;
 use crate::parts::{planar, spatial};
+use crate::picture;
 use crate::scenario;
 use crate::table::Table;
 use costate::signal::Interpolation;
@@ -84,6 +85,7 @@ pub fn export(path: &Path) -> Result<String> {
 }
 
 /// A formula of the file.
+#[derive(Clone)]
 pub(crate) struct Formula {
     /// Keys that lead to it.
     keys: Vec<String>,
@@ -126,8 +128,10 @@ pub(crate) struct Reading<'a> {
     units: HashMap<(&'static str, String), Units>,
     /// True if formulas are checked for units.
     are_units_checked: bool,
-    /// The unit of energy that follows from the first mass or force: J, or that of another coherent system of units.
-    energy: Option<Dimension>,
+    /// The unit of energy: J, or that of another coherent system of units, such as of a model in volts.
+    energy: Dimension,
+    /// Masses and forces with their units, and what these are multiplied with for an energy.
+    of_energy: Vec<(Formula, Dimension, Dimension)>,
     files: Vec<PathBuf>,
 }
 
@@ -143,6 +147,8 @@ const OF_ANYTHING: u8 = u8::MAX;
 pub(crate) const OF_LAW: u8 = OF_KINETIC;
 /// Forces of parts.
 pub(crate) const OF_AMOUNT: u8 = bits(&[Bank::Time, Bank::Input, Bank::Parameter]);
+/// Pictures.
+pub(crate) const OF_PICTURE: u8 = OF_POTENTIAL;
 /// Signals.
 pub(crate) const OF_TIME: u8 = bits(&[Bank::Time]);
 
@@ -215,7 +221,8 @@ fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds
         signature: Signature::new(&name),
         units: HashMap::new(),
         are_units_checked: root.flag("units")?.unwrap_or(true),
-        energy: None,
+        energy: Dimension::JOULE,
+        of_energy: Vec::new(),
         files: vec![root.file.to_path_buf()],
     };
     reading.names(root)?;
@@ -577,7 +584,7 @@ impl Reading<'_> {
         Ok(place)
     }
 
-    /// Node of a formula that is in the unit of energy over some others, with their powers. The first one says what that unit is.
+    /// Node of a formula that is in the unit of energy over some others, with their powers.
     fn of_energy(&mut self, formula: &Formula, allowed: u8, over: &[(Units, i32)]) -> Result<Place> {
         let (place, units) = self.lowered(formula, allowed)?;
         let mut below = Dimension::NUMBER;
@@ -585,14 +592,23 @@ impl Reading<'_> {
             let Units::Is(units) = units else { return Ok(place) };
             below = below.times(*units, *power);
         }
-        let Units::Is(own) = units else { return Ok(place) };
-        let energy = own.times(below, 1);
-        if self.energy.is_none() && energy.is_alike(&Dimension::JOULE) {
-            self.energy = Some(energy);
+        if let Units::Is(own) = units {
+            self.of_energy.push((formula.clone(), own, below));
         }
-        let wanted = self.energy.unwrap_or(Dimension::JOULE).times(below, -1);
-        self.formulas.expect(&formula.expression, units, wanted).map_err(|fault| formula.error(fault))?;
         Ok(place)
+    }
+
+    /// Checks that masses and forces are in one unit of energy: that of the first one that is in J but for its scale, or else of the first one.
+    fn agree_on_energy(&mut self) -> Result<()> {
+        let energies = || self.of_energy.iter().map(|(_, own, below)| own.times(*below, 1));
+        let found = energies().find(|energy| energy.is_alike(&Dimension::JOULE)).or_else(|| energies().next());
+        self.energy = found.unwrap_or(Dimension::JOULE);
+        for (formula, own, below) in &self.of_energy {
+            let wanted = self.energy.times(*below, -1);
+            let checked = self.formulas.expect(&formula.expression, Units::Is(*own), wanted);
+            checked.map_err(|fault| formula.error(fault))?;
+        }
+        Ok(())
     }
 
     /// Place of a coordinate or state by its name.
@@ -647,6 +663,7 @@ impl Reading<'_> {
             }
         }
         self.energies(root, &mut mass, &mut forces)?;
+        self.agree_on_energy()?;
         let mut rates = Vec::new();
         if let Some((section, names)) = self.rows(root, "rates")? {
             for name in names {
@@ -662,6 +679,7 @@ impl Reading<'_> {
         let constraints = self.constraints(root)?;
         let outputs = self.outputs(root)?;
         let start = self.start(root)?;
+        let picture = picture::read(self, root)?;
         let graph = &self.formulas.graph;
         let forces: Vec<_> = forces.into_iter().enumerate().filter_map(|(i, place)| Some((place?, i))).collect();
         let both = |((i, j), place): ((usize, usize), Place)| {
@@ -677,6 +695,7 @@ impl Reading<'_> {
             rates: Program::new(graph, &rates),
             constraint: Program::new(graph, &constraints),
             output: Program::new(graph, &outputs),
+            picture,
         })
     }
 
@@ -745,7 +764,7 @@ impl Reading<'_> {
             rows.push((self.in_unit(&formula, OF_CONSTRAINT, units)?, k));
             let place = self.formulas.graph.variable(Bank::Multiplier, k).map_err(self.large())?;
             let units = match units {
-                Units::Is(unit) => Units::Is(self.energy.unwrap_or(Dimension::JOULE).times(unit, -1)),
+                Units::Is(unit) => Units::Is(self.energy.times(unit, -1)),
                 Units::Any => Units::Any,
             };
             self.formulas.multipliers.insert(name.clone(), Meaning { kind: "a multiplier", place, units });

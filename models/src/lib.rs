@@ -104,14 +104,17 @@ pub fn registry() -> Result<Registry> {
 }
 
 /// Models that are mechanism files, too.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 14] = [
+    ("bouc_wen", include_str!("../files/bouc_wen.toml")),
     ("cart_pole", include_str!("../files/cart_pole.toml")),
+    ("dc_motor", include_str!("../files/dc_motor.toml")),
     ("emps", include_str!("../files/emps.toml")),
     ("engine_mount", include_str!("../files/engine_mount.toml")),
     ("four_bar_chain", include_str!("../files/four_bar_chain.toml")),
     ("oscillator", include_str!("../files/oscillator.toml")),
     ("pendulum", include_str!("../files/pendulum.toml")),
     ("pendulum_chain", include_str!("../files/pendulum_chain.toml")),
+    ("silverbox", include_str!("../files/silverbox.toml")),
     ("simple_pendulum", include_str!("../files/simple_pendulum.toml")),
     ("slider_crank", include_str!("../files/slider_crank.toml")),
     ("spatial_chain", include_str!("../files/spatial_chain.toml")),

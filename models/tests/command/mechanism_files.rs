@@ -30,6 +30,25 @@ fn commands_take_files() {
     place.good("steps model.toml --halvings 2");
 }
 
+// Protects pictures that are said in files: they are those of the models in Rust, to the last point; and slips in them are told.
+#[test]
+fn files_have_pictures() {
+    let place = Place::new();
+    for model in ["cart_pole", "pendulum"] {
+        place.write("file.toml", place.good(&format!("models {model} --file")).out);
+        place.good("draw file.toml --times 0,0.7 --out file");
+        place.good(&format!("draw {model} --times 0,0.7 --out rust"));
+        assert!(place.read("file/mechanism.svg") == place.read("rust/mechanism.svg"), "{model}");
+    }
+    let text = place.read("file.toml");
+    place.write("slip.toml", text.replace("[[[0, 0], \"mass\"]]", "[[[0, 0], \"mas\"]]"));
+    place.refused("draw slip.toml", &["slip.toml, line ", "no member of the picture `mas`", "did you mean `mass`?"]);
+    place.write("slip.toml", text.replace("[\"x\", \"y\"]", "[\"x'\", \"y\"]"));
+    place.refused("draw slip.toml", &["slip.toml, line ", "cannot depend on velocities"]);
+    place.write("plain.toml", place.good("models oscillator --file").out);
+    place.refused("draw plain.toml", &["picture"]);
+}
+
 // Protects results of files: they hold its checksum, are repeated bit by bit, validated and begun with, and refused where the file has changed.
 #[test]
 fn results_know_their_files() {

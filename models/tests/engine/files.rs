@@ -59,6 +59,9 @@ fn ready_models_are_those_in_rust() {
         ("pendulum", 0.0),
         ("slider_crank", 0.0),
         ("emps", 0.0),
+        ("dc_motor", 0.0),
+        ("bouc_wen", 0.0),
+        ("silverbox", 0.0),
         ("cart_pole", 1e-13),
         ("simple_pendulum", 0.0),
         // other orders of parts are other orders of sums, and of elimination
