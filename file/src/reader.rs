@@ -563,7 +563,7 @@ impl Reading<'_> {
                 Bank::Input => "inputs",
                 Bank::Parameter => "parameters",
             };
-            let kind = formula.what.split(" `").next().unwrap_or_default();
+            let kind = formula.what.split(" `").next().unwrap_or_default().trim_end_matches(" of");
             let problem = format!("a {kind} cannot depend on {what}");
             return Err(formula.error(Fault::new(
                 &at.span,
