@@ -576,8 +576,8 @@ Newton's iteration from converging.
 
 Every formula is checked: terms of a sum are in one unit, arguments of `sin` are plain numbers or rad, a force is in N for a coordinate in m and in N m for one in
 rad (V for one in C), and outputs are in the unit that they state. So are scales: `N/mm` beside `N/m` is refused, and nothing is converted. A number alone
-takes any unit, `3[rad/s]*t` has one. Signals of `[scenario]` are not checked. What units cannot see are signs: compare a free motion of the model with what you know of it,
-and look at its energy.
+takes any unit, `3[rad/s]*t` has one. Signals of `[scenario]` are not checked. What units cannot see are signs: `costate check FILE` tells of small motions that grow
+by themselves; beyond that, compare a free motion of the model with what you know of it, and look at its energy.
 
 ```text
 duffing.toml, line 5: force of `x`: this adds [N/m] and [N/m^2]; check the formula and the units of what it names (`units = false` leaves it unchecked)

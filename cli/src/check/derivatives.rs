@@ -2,9 +2,11 @@
 
 use super::Arguments;
 use crate::ExitStatus;
-use crate::console::{print, print_document, waiting};
+use crate::console::{print, print_document, tell, waiting};
 use crate::settings;
+use costate::modes::{Character, Mode, Modes};
 use costate::sensitivity::Method;
+use costate::shown::rounded;
 use costate_check::{CheckOptions, JacobianReport, check_jacobians, check_products};
 use costate_identify::Result;
 use costate_identify::problem::Problem;
@@ -23,6 +25,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let entry = settings::entry(registry, &specification)?;
+    // formulas of files are checked for units, which do not see signs
+    if !entry.files.is_empty() {
+        growth(&problem).into_iter().for_each(|sentence| tell(&format!("note: {sentence}")));
+    }
     let options = CheckOptions::default();
     let hand =
         entry.hand_derived.as_ref().map(|hand| check_jacobians(&*entry.system, &**hand, &options)).transpose()?;
@@ -51,6 +57,23 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print(&summary(right, hand.is_some(), &options));
     }
     Ok(if right { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// A word on small motions that grow by themselves, as they do where a force has the wrong sign.
+fn growth(problem: &Problem) -> Option<String> {
+    // where there is no equilibrium, nothing can be said of motions about it
+    let modes = Modes::of(&problem.first().simulation, &problem.start).ok()?;
+    let grows = |mode: &&Mode| matches!(mode.character(), Character::Flutter | Character::Divergence);
+    let fastest = modes.modes.iter().filter(grows).max_by(|a, b| a.eigenvalue.re.total_cmp(&b.eigenvalue.re))?;
+    let signature = problem.first().simulation.signature();
+    let largest =
+        (0..fastest.shape.len()).max_by(|j, k| fastest.shape[*j].norm().total_cmp(&fastest.shape[*k].norm()))?;
+    let seconds = rounded(1.0 / fastest.eigenvalue.re, 3);
+    Some(format!(
+        "small motions about an equilibrium grow e-fold in {seconds} s, of `{}` most: is that meant? Otherwise a force or a mass has the wrong \
+         sign (`costate modes` shows them)",
+        signature.unknown_name(largest)
+    ))
 }
 
 /// A comparison for programs.

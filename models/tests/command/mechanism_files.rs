@@ -84,6 +84,15 @@ fn slips_are_told_with_their_lines() {
     place.refused("gradient problem.toml", &["slip.toml, line 5"]);
     place.write("lost.toml", "model = \"nowhere.toml\"\n");
     place.refused("gradient lost.toml", &["nowhere.toml"]);
+    // signs are no matter of units
+    place.write("sign.toml", place.read("model.toml").replace("- d*x'", "+ d*x'"));
+    let told = place.good("check sign.toml").err;
+    assert!(
+        told.contains("small motions about an equilibrium grow e-fold in") && told.contains("of `x` most"),
+        "{told}"
+    );
+    let told = place.good("check model.toml").err;
+    assert!(!told.contains("grow"), "{told}");
     place.good("new plain own-model");
     place.good("check own-model.toml");
     place.refused("new plain own-model", &["it is there already", "--force"]);
