@@ -61,11 +61,16 @@ pub fn parse(text: &str, path: &Path) -> Result<Entry> {
         let problem = format!("the file has {} bytes, more than {LARGEST}", text.len());
         return Err(Error::file(path, None, problem, "write a larger mechanism in Rust"));
     }
+    of_root(text, path, entry)
+}
+
+/// What is made of the table of a file; errors have their lines.
+fn of_root<R>(text: &str, path: &Path, make: impl FnOnce(&Section<'_>, &Lines) -> Result<R>) -> Result<R> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table = table(text, path)?;
     let lines = Lines::of(text, path);
     let root = Section { file: path, keys: Vec::new(), table: &table };
-    entry(&root, &lines).map_err(|error| lines.locate(error))
+    make(&root, &lines).map_err(|error| lines.locate(error))
 }
 
 /// The model of a file as Rust, for whom files are not enough.
@@ -73,15 +78,10 @@ pub fn parse(text: &str, path: &Path) -> Result<Entry> {
 /// # Errors
 /// As [`read`], for mechanisms from parts, and for tables.
 pub fn export(path: &Path) -> Result<String> {
-    let text = text(path)?;
-    let table = table(&text, path)?;
-    let lines = Lines::of(&text, path);
-    let root = Section { file: path, keys: Vec::new(), table: &table };
-    let made = begin(&root, &lines).and_then(|(mut reading, kind)| match kind {
-        Kinds::Plain => crate::export::export(&reading.model(&root)?),
+    of_root(&text(path)?, path, |root, lines| match begin(root, lines)? {
+        (mut reading, Kinds::Plain) => crate::export::export(&reading.model(root)?),
         _ => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),
-    });
-    made.map_err(|error| lines.locate(error))
+    })
 }
 
 /// A formula of the file.
@@ -124,8 +124,6 @@ pub(crate) struct Reading<'a> {
     pub lines: &'a Lines,
     pub formulas: Formulas,
     pub signature: Signature,
-    /// Units of coordinates and states, of outputs, and of constraints, as they are declared.
-    units: HashMap<(&'static str, String), Units>,
     /// True if formulas are checked for units.
     are_units_checked: bool,
     /// The unit of energy: J, or that of another coherent system of units, such as of a model in volts.
@@ -219,7 +217,6 @@ fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds
         lines,
         formulas,
         signature: Signature::new(&name),
-        units: HashMap::new(),
         are_units_checked: root.flag("units")?.unwrap_or(true),
         energy: Dimension::JOULE,
         of_energy: Vec::new(),
@@ -321,7 +318,6 @@ impl Reading<'_> {
                 let order = if kind == "coordinate" { 2 } else { 1 };
                 let meaning = Meaning { kind: "an acceleration", place, units: per_second(units, order) };
                 self.formulas.scheme.insert(name.clone(), meaning);
-                self.units.insert((key, name.clone()), units);
                 let quantity = Quantity::new(name, unit);
                 match kind {
                     "coordinate" => self.signature.coordinates.push(quantity),
@@ -619,8 +615,9 @@ impl Reading<'_> {
         found.ok_or_else(|| section.at(key, unknown()))
     }
 
-    fn unit_of(&self, key: &'static str, name: &str) -> Units {
-        self.units.get(&(key, name.to_string())).copied().unwrap_or(Units::Any)
+    /// The unit of a coordinate or state, or of a rate of one with its primes.
+    fn unit_of(&self, name: &str) -> Units {
+        self.formulas.names.get(name).map_or(Units::Any, |meaning| meaning.units)
     }
 
     fn model(&mut self, root: &Section<'_>) -> Result<FileModel> {
@@ -641,7 +638,7 @@ impl Reading<'_> {
                 let (i, j) = (i?, j?);
                 let what = if i == j { format!("mass of `{row}`") } else { format!("mass of `{row}` and `{column}`") };
                 let formula = self.formula(&section, &key, what, true)?;
-                let units = [row, column].map(|name| (self.unit_of("coordinates", name), 1));
+                let units = [row, column].map(|name| (self.unit_of(name), 1));
                 let squared = (Units::Is(Dimension::SECOND), -2);
                 let place = self.of_energy(&formula, OF_MASS, &[units[0], units[1], squared])?;
                 if mass.insert((i.max(j), i.min(j)), place).is_some() {
@@ -658,7 +655,7 @@ impl Reading<'_> {
             for name in names {
                 let i = self.place_of(&section, &name, "coordinate", &name)?;
                 let formula = self.formula(&section, &name, format!("force of `{name}`"), true)?;
-                let unit = (self.unit_of("coordinates", &name), 1);
+                let unit = (self.unit_of(&name), 1);
                 forces[i] = Some(self.of_energy(&formula, OF_FORCE, &[unit])?);
             }
         }
@@ -669,10 +666,7 @@ impl Reading<'_> {
             for name in names {
                 let i = self.place_of(&section, &name, "state", &name)?;
                 let formula = self.formula(&section, &name, format!("rate of `{name}`"), true)?;
-                let wanted = match self.unit_of("states", &name) {
-                    Units::Is(unit) => Units::Is(unit.times(Dimension::SECOND, -1)),
-                    Units::Any => Units::Any,
-                };
+                let wanted = self.unit_of(&format!("{name}'"));
                 rates.push((self.in_unit(&formula, OF_FORCE, wanted)?, i));
             }
         }
@@ -809,7 +803,7 @@ impl Reading<'_> {
             let is_state = self.signature.states.iter().any(|state| state.name == key);
             let kind = if is_state { "state" } else { "coordinate" };
             let i = self.place_of(&section, &key, kind, coordinate)?;
-            let units = self.formulas.names.get(&key).map_or(Units::Any, |meaning| meaning.units);
+            let units = self.unit_of(&key);
             let formula = self.formula(&section, &key, format!("start of `{key}`"), true)?;
             let place = self.in_unit(&formula, OF_START, units)?;
             match (is_state, key.ends_with('\'')) {

@@ -443,6 +443,16 @@ impl Graph {
         }
     }
 
+    /// True for what is made of numbers by + - * / alone. Only of such a node, a derivative that is constant says that it is a straight line: those of
+    /// `step`, `sign`, `mod` and `if` are constant, too.
+    pub fn is_rational(&self, place: Place) -> bool {
+        self.below(&[place]).into_iter().all(|own| match self.node(own) {
+            Node::Constant(_) | Node::Variable(..) | Node::Function(Function::Negative, _) => true,
+            Node::Pair(pair, ..) => matches!(pair, Pair::Add | Pair::Subtract | Pair::Multiply | Pair::Divide),
+            _ => false,
+        })
+    }
+
     /// All nodes that these are made of, and these, operands first.
     pub fn below(&self, roots: &[Place]) -> Vec<Place> {
         let Some(last) = roots.iter().max() else { return Vec::new() };

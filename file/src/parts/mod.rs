@@ -91,13 +91,17 @@ impl Properties<'_, '_> {
     /// The sum of multiples of parameters that a node is.
     fn sum_of(&mut self, formula: &Formula, place: NodePlace) -> Result<Value> {
         let graph = &mut self.reading.formulas.graph;
+        let is_rational = graph.is_rational(place);
         let (program, used) = Program::of_own_parameters(graph, &[(place, 0)]);
         let mut constant = [0.0f64];
         program.run(&banks(&[(Bank::Parameter, &vec![0.0; used.len()])]), &mut constant);
         let mut sum: Option<Value> = None;
         for k in used {
             let slope = graph.derivative(place, Bank::Parameter, k);
-            let factor = slope.ok().and_then(|slope| graph.constant_of(slope)).filter(|factor| factor.is_finite());
+            let factor = slope
+                .ok()
+                .and_then(|slope| graph.constant_of(slope))
+                .filter(|factor| factor.is_finite() && is_rational);
             let Some(factor) = factor else {
                 let problem = "this is no sum of multiples of parameters";
                 let remedy = "properties of parts are numbers, parameters and such sums: make it a parameter of its own, or write the \
@@ -120,17 +124,7 @@ impl Properties<'_, '_> {
 
     /// Properties in a list.
     fn list<const N: usize>(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<[Value; N]> {
-        self.list_in(own, (key, own.table.get(key)), unit)
-    }
-
-    /// Properties in a list that stands somewhere under a key.
-    fn list_in<const N: usize>(
-        &mut self,
-        own: &Section<'_>,
-        (key, list): (&str, Option<&toml::Value>),
-        unit: &str,
-    ) -> Result<[Value; N]> {
-        let list = list.and_then(toml::Value::as_array).filter(|list| list.len() == N);
+        let list = own.table.get(key).and_then(toml::Value::as_array).filter(|list| list.len() == N);
         let Some(list) = list else {
             let problem = format!("it is no list of {N} numbers or formulas");
             return Err(own.wrong(key, problem, &format!("write it as [{}]", ["0.1"; N].join(", "))));
@@ -223,7 +217,7 @@ impl Properties<'_, '_> {
         let u: Vec<f64> = used.iter().map(|_| 0.5 + random.unit()).collect();
         let mut without = [f64::NAN];
         program.run(&banks(&[(Bank::Input, &vec![0.0; input + 1]), (Bank::Parameter, &u)]), &mut without);
-        if !is_of_parameters || without[0] != 0.0 {
+        if !is_of_parameters || !graph.is_rational(place) || without[0] != 0.0 {
             return Err(fault(&formula));
         }
         let factor = self.sum_of(&formula, slope)?;

@@ -243,6 +243,11 @@ fn slips_in_parts_are_named() {
         ),
         ("pinion = [0, 0.1], plate", "pinion = [0], plate", "no list of 2 numbers"),
         ("inertia = 0.02", "inertia = \"m*m*0.02[m^2/kg]\"", "no sum of multiples of parameters"),
+        // slopes of these are constant, and yet they are no straight lines
+        ("inertia = 0.02", "inertia = \"if(m > 2, 0.02, 0.03)\"", "no sum of multiples of parameters"),
+        ("inertia = 0.02", "inertia = \"mod(m, 1[kg])*1[m^2]\"", "no sum of multiples of parameters"),
+        ("inertia = 0.02", "inertia = \"step(m)*0.02[kg m^2]\"", "no sum of multiples of parameters"),
+        ("is = \"F*(m*0.5[1/kg] + 1)\"", "is = \"sign(F)*1[N]\"", "no strength that a part can have"),
         (
             "inertia = 0.02",
             "inertia = \"m\"",
