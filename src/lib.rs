@@ -120,7 +120,7 @@ pub use integrate::{
 #[doc(inline)]
 pub use linear::{dense, least_squares, rows, sparse};
 #[doc(inline)]
-pub use model::{drawing, mass, shown, signature, sketch, slip, spline, spread, system, value, vector};
+pub use model::{derived, drawing, mass, shown, signature, sketch, slip, spline, spread, system, value, vector};
 pub use number::random;
 
 pub use drawing::Drawing;

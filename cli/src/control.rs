@@ -66,7 +66,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     specification.refuse_tolerance("signals are found at steps that stay as they are")?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
     settings::say(notes, &simulation);
-    let scenario = scenario(registry, entry, &specification, &simulation, arguments)?;
+    let scenario = scenario(registry, &entry, &specification, &simulation, arguments)?;
     let method = match &arguments.method {
         Some(name) => name.parse()?,
         None => specification.method.unwrap_or(scenario.method),

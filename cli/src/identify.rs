@@ -271,7 +271,7 @@ fn origin(
         summary: entry.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         date: date()?,
-        input_files: arguments.problem.input_files(specification, entry),
+        input_files: arguments.problem.input_files(specification, &entry),
         notes,
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         return Err(Error::invalid("--modes", "0 modes are nothing to print", "ask for 1 or more"));
     }
     // what cannot be drawn cannot be animated
-    let find = if arguments.animate.is_empty() { settings::entry } else { settings::drawable };
+    let find: fn(&_, &_) -> _ = if arguments.animate.is_empty() { settings::entry } else { settings::drawable };
     let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, find)?;
     let view: Option<View> =
         arguments.view.as_deref().map(|view| settings::view(&*entry.system, Some(view))).transpose()?;

@@ -74,7 +74,11 @@ pub(super) enum AskedCommand {
 impl Program {
     /// A program with the commands of this crate, which know mechanism files, too. A registry that could not be made is reported when a command needs it.
     pub fn new(registry: Result<Registry>) -> Self {
-        Program { registry: registry.map(|registry| registry.with_files(costate_file::read)), commands: Vec::new() }
+        Program {
+            registry: registry
+                .map(|registry| registry.with_files(costate_file::read).with_formulas(costate_file::derive)),
+            commands: Vec::new(),
+        }
     }
 
     /// Adds a command. One that has the name of another is refused when the program runs.

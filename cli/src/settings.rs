@@ -75,8 +75,8 @@ pub(super) struct RunArguments {
 }
 
 /// A run that is ready: model, parameters and simulation.
-pub(super) struct Run<'r> {
-    pub entry: &'r Entry,
+pub(super) struct Run {
+    pub entry: Entry,
     pub u: Vec<f64>,
     pub simulation: Simulation,
     /// The record that outputs are compared with, where there is one.
@@ -92,23 +92,23 @@ impl RunArguments {
     }
 
     /// `find`: [`entry`] or [`drawable`].
-    pub(super) fn prepare<'r>(
+    pub(super) fn prepare(
         &self,
-        registry: &'r Registry,
-        find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
-    ) -> Result<Run<'r>> {
+        registry: &Registry,
+        find: impl Fn(&Registry, &Specification) -> Result<Entry>,
+    ) -> Result<Run> {
         self.prepare_as(&self.problem.specification()?, registry, find)
     }
 
     /// Prepares a run as [`RunArguments::prepare`] does, of a specification that the command has changed.
-    pub(super) fn prepare_as<'r>(
+    pub(super) fn prepare_as(
         &self,
         specification: &Specification,
-        registry: &'r Registry,
-        find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
-    ) -> Result<Run<'r>> {
+        registry: &Registry,
+        find: impl Fn(&Registry, &Specification) -> Result<Entry>,
+    ) -> Result<Run> {
         let entry = find(registry, specification)?;
-        let u = specification.model_values(entry)?;
+        let u = specification.model_values(&entry)?;
         let sensors: Vec<String> = specification.of_sensors().collect();
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
         for (name, _) in assignments("--set", &self.problem.set)?.into_iter().filter(|(name, _)| of_model(name)) {
@@ -123,7 +123,7 @@ impl RunArguments {
     }
 }
 
-impl Run<'_> {
+impl Run {
     /// The folder that is asked for, or else `out/MODEL_kind`.
     pub(super) fn folder(&self, asked: Option<&PathBuf>, kind: &str, png: bool) -> Result<Folder> {
         let usual = || PathBuf::from("out").join(format!("{}_{kind}", self.entry.name()));
@@ -336,16 +336,16 @@ fn warn_of_bounds(Parameter { name, lower, upper, unit, .. }: &Parameter, value:
 }
 
 /// The model that a specification names, if it has a picture.
-pub(super) fn drawable<'r>(registry: &'r Registry, specification: &Specification) -> Result<&'r Entry> {
+pub(super) fn drawable(registry: &Registry, specification: &Specification) -> Result<Entry> {
     let entry = entry(registry, specification)?;
-    match sketch(&*entry.system) {
+    match sketch(&*entry.system).map(|_| ()) {
         Err(Error::Engine(costate::Error::Invalid { what, problem, remedy })) => {
             let drawable = registry.entries().iter().filter(|entry| entry.system.sketch().is_some());
             let names: Vec<&str> = drawable.map(Entry::name).collect();
             let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
             Err(Error::invalid(what, problem, format!("{remedy} (models with a picture: {known})")))
         }
-        other => other.map(|_| entry),
+        other => other.map(|()| entry),
     }
 }
 
@@ -411,6 +411,6 @@ pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
 }
 
 /// The model that a specification names.
-pub(super) fn entry<'r>(registry: &'r Registry, specification: &Specification) -> Result<&'r Entry> {
-    registry.get(&specification.model)
+pub(super) fn entry(registry: &Registry, specification: &Specification) -> Result<Entry> {
+    specification.entry(registry).map_err(|error| specification.locate(error))
 }

@@ -99,7 +99,7 @@ fn short(step: f64) -> String {
 }
 
 /// Prints the cost of a run, and how it began.
-fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start: &StartReport, folder: &Folder) {
+fn print_run(Run { entry, simulation, .. }: &Run, counters: Counters, start: &StartReport, folder: &Folder) {
     print(&format!(
         "{}: {} {} of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",
         entry.name(),

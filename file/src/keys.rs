@@ -135,7 +135,7 @@ pub(crate) const PLANAR: Keys = Keys {
     head: "kind = \"planar\"",
     about: "At the top of a file with a mechanism of the plane. [What parts are](parts.md). Each of them has a name: `[body]` holds `crank = { .. }`. \
 A key that names a member (a body, a point, or `ground`) is a place on it, in its own axes, m: `A = { ground = [0, 0], crank = [-0.05, 0] }`; the first of two \
-is the first member. Properties are numbers, or formulas that are sums of multiples of parameters (`\"m*0.0105[m^2]\"`).",
+is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2/12\"`).",
     rows: r#"| `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
 | `body` | table of tables | | none | rigid bodies | `{ crank = { mass = 0.3, inertia = 4e-4 } }` |
@@ -242,7 +242,7 @@ pub(crate) const DC_MOTOR: Keys = Keys {
     about: "A direct-current motor; its current is a [state](states.md), `NAME.current`: L i' = V - R i - K (relative rate).",
     rows: r#"| `from` | text | | must be given | the member that the opposite torque is on | `"ground"` |
 | `on` | text | | must be given | the body that it turns | `"crank"` |
-| `voltage` | formula | V | must be given | a sum of multiples of parameters, or an input times one | `"U"` |
+| `voltage` | formula | V | must be given | a formula of parameters, or an input times one | `"U"` |
 | `torque_constant` | value | N m/A | must be given | | `"K"` |
 | `resistance` | value | Ohm | must be given | | `1.6` |
 | `inductance` | value | H | must be given | | `2e-3` |"#,
@@ -250,7 +250,7 @@ pub(crate) const DC_MOTOR: Keys = Keys {
 
 pub(crate) const FORCE: Keys = Keys {
     head: "[force.NAME]",
-    about: "At one place. The strength is a sum of multiples of parameters, an input times such a sum, or a function of the time.",
+    about: "At one place. The strength is a formula of parameters, an input times one, or a function of the time.",
     rows: r#"| `direction` | list of two values | | must be given | | `[1.0, 0.0]` |
 | `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
 | `is` | formula | N | must be given | strength | `"F"` |"#,
@@ -412,7 +412,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         about: "Its current is a [state](states.md), `NAME.current`.",
         rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
-| `voltage` | formula | V | must be given | a sum of multiples of parameters, or an input times one | `"U"` |
+| `voltage` | formula | V | must be given | a formula of parameters, or an input times one | `"U"` |
 | `torque_constant` | value | N m/A or N/A | must be given | | `"K"` |
 | `resistance` | value | Ohm | must be given | | `1.6` |
 | `inductance` | value | H | must be given | | `2e-3` |"#,

@@ -44,5 +44,5 @@ mod table;
 
 pub use keys::reference;
 pub use model::FileModel;
-pub use reader::{export, is_mechanism, parse, read};
+pub use reader::{derive, export, is_mechanism, parse, read};
 pub use skeleton::skeleton;

@@ -1,6 +1,10 @@
 //! Reads a mechanism file: its names, its formulas, and what becomes of them.
 
+mod derived;
 mod plain;
+
+pub use derived::derive;
+pub(crate) use derived::{ByFormulas, Follows};
 
 use crate::dimension::{Dimension, Units};
 use crate::formula::graph::{Bank, Place, TooLarge};
@@ -10,6 +14,7 @@ use crate::keys;
 use crate::parts::{planar, spatial};
 use crate::scenario;
 use crate::table::Table;
+use costate::derived::Derived;
 use costate::signal::Interpolation;
 use costate::signature::{Parameter, Quantity, Scale, Signature};
 use costate::{Plain, System};
@@ -100,6 +105,11 @@ impl Formula {
         Formula { is_checked: false, ..self }
     }
 
+    /// Keys that lead to it, with points.
+    pub fn path(&self) -> String {
+        self.keys.join(".")
+    }
+
     /// The error of a fault in it, with its place.
     pub fn error(&self, fault: Fault) -> Error {
         let Fault { span, problem, remedy } = fault;
@@ -161,8 +171,14 @@ fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
     let (mut reading, kind) = begin(root, lines)?;
     let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
     let system: Arc<dyn System> = match kind {
-        Kinds::Planar => Arc::new(planar::read(&mut reading, root)?.build().map_err(located)?),
-        Kinds::Spatial => Arc::new(spatial::read(&mut reading, root)?.build().map_err(located)?),
+        Kinds::Planar => {
+            let (mechanism, derived) = planar::read(&mut reading, root)?;
+            with_derived(Arc::new(mechanism.build().map_err(located)?), derived).map_err(located)?
+        }
+        Kinds::Spatial => {
+            let (mechanism, derived) = spatial::read(&mut reading, root)?;
+            with_derived(Arc::new(mechanism.build().map_err(located)?), derived).map_err(located)?
+        }
         Kinds::Plain => Arc::new(Plain::new(reading.model(root)?).map_err(located)?),
     };
     reading.signature = system.signature().clone();
@@ -170,6 +186,13 @@ fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
     let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), system, scenario);
     entry.files = reading.files;
     Ok(entry)
+}
+
+/// A mechanism with properties that follow from parameters.
+fn with_derived(system: Arc<dyn System>, derived: Option<ByFormulas>) -> costate::Result<Arc<dyn System>> {
+    let Some(ByFormulas { names, formulas }) = derived else { return Ok(system) };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(Arc::new(Derived::new(system, &names, Vec::new(), formulas)?))
 }
 
 /// What a mechanism of a file is made of.
@@ -212,13 +235,9 @@ fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds
     }
     let formulas = Formulas::new().map_err(|_| too_large(root))?;
     let mut reading = Reading {
-        lines,
-        formulas,
-        signature: Signature::new(&name),
         are_units_checked: root.flag("units")?.unwrap_or(true),
-        energy: Dimension::JOULE,
-        of_energy: Vec::new(),
         files: vec![root.file.to_path_buf()],
+        ..Reading::bare(lines, formulas, name)
     };
     reading.names(root)?;
     reading.constants(root)?;
@@ -236,6 +255,21 @@ fn is_name(name: &str) -> bool {
     let mut all = name.chars();
     all.next().is_some_and(|first| first.is_alphabetic() || first == '_')
         && all.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+impl<'a> Reading<'a> {
+    /// What is known before a file is read.
+    fn bare(lines: &'a Lines, formulas: Formulas, name: String) -> Self {
+        Reading {
+            lines,
+            formulas,
+            signature: Signature::new(name),
+            are_units_checked: true,
+            energy: Dimension::JOULE,
+            of_energy: Vec::new(),
+            files: Vec::new(),
+        }
+    }
 }
 
 impl Reading<'_> {
@@ -483,6 +517,11 @@ impl Reading<'_> {
             }
             formulas.push(self.formula(&section, name, format!("definition `{name}`"), true)?);
         }
+        self.resolve(&names, &formulas, "a definition").map(|_| ())
+    }
+
+    /// Makes names of formulas known, each behind those that it names; their nodes.
+    fn resolve(&mut self, names: &[String], formulas: &[Formula], kind: &'static str) -> Result<Vec<Place>> {
         let index: HashMap<&str, usize> = names.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
         // definitions that each names, and those that name it
         let named: Vec<Vec<usize>> = formulas
@@ -500,12 +539,14 @@ impl Reading<'_> {
         let mut open: Vec<usize> = named.iter().map(Vec::len).collect();
         let mut ready: Vec<usize> = (0..names.len()).filter(|k| open[*k] == 0).collect();
         let mut next = 0;
+        let mut places = vec![None; names.len()];
         while let Some(k) = ready.get(next).copied() {
             next += 1;
             let formula = &formulas[k];
             let place = self.formulas.lower(&formula.expression).map_err(|fault| formula.error(fault))?;
             let units = if formula.is_checked { self.units_of(formula)? } else { Units::Any };
-            self.formulas.names.insert(names[k].clone(), Meaning { kind: "a definition", place, units });
+            places[k] = Some(place);
+            self.formulas.names.insert(names[k].clone(), Meaning { kind, place, units });
             for other in &naming[k] {
                 open[*other] -= 1;
                 if open[*other] == 0 {
@@ -514,7 +555,7 @@ impl Reading<'_> {
             }
         }
         match (0..names.len()).find(|k| open[*k] > 0) {
-            None => Ok(()),
+            None => Ok(places.into_iter().flatten().collect()),
             Some(k) => {
                 let problem = format!("`{}` leads to itself, perhaps by way of others", names[k]);
                 Err(formulas[k].error(Fault::new(&formulas[k].expression.span, problem, "break the circle")))

@@ -380,6 +380,10 @@ fn experiment(number: usize, section: &Section<'_>, shared: &DataSource) -> Resu
     if let Some(table) = section.section("parameters")? {
         for name in table_keys(table.table) {
             let Some(own) = table.section(&name)? else { continue };
+            if let Some(key) = ["expr", "unit", "nominal"].into_iter().find(|key| own.table.contains_key(*key)) {
+                let remedy = "say it in [parameters]; what differs by experiment is made local";
+                return Err(own.wrong(key, "it is the same in all experiments", remedy));
+            }
             parameters.push(parameter(&name, &own)?);
         }
     }
@@ -439,6 +443,17 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
     if section.number("start")?.is_some() && section.text("start_column")?.is_some() {
         return Err(section.wrong("start", "it contradicts `start_column`", "give only one of them"));
     }
+    if section.table.contains_key("expr") {
+        let others = keys::PARAMETER.names().filter(|key| *key != "expr");
+        if let Some(key) = others.into_iter().find(|key| section.table.contains_key(*key)) {
+            let remedy = "leave it out: what is said of parameters is said of those that the formula names";
+            return Err(section.wrong(key, "the parameter follows from others, by `expr`", remedy));
+        }
+    }
+    if section.table.contains_key("nominal") && !section.table.contains_key("unit") {
+        let remedy = "give `start`; a new parameter has a `unit`, too";
+        return Err(section.wrong("nominal", "the model knows the nominal values of its parameters", remedy));
+    }
     let (prior, uniform) = section.section("prior")?.map_or(Ok((None, None)), |own| prior::prior(&own, section))?;
     Ok(ParameterSetting {
         prior,
@@ -452,5 +467,8 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
         local: section.flag("local")?,
         start_column: section.text("start_column")?,
         free: free.or(fixed.map(|fixed| !fixed)),
+        formula: section.text("expr")?,
+        unit: section.text("unit")?,
+        nominal: section.number("nominal")?,
     })
 }

@@ -153,12 +153,18 @@ impl Entry {
 /// Reader of mechanism files.
 pub type Reader = fn(&Path) -> Result<Entry>;
 
+/// Reader of formulas by which parameters of a mechanism follow from others: makes of the mechanism, names with their formulas, and new
+/// parameters one whose parameters are the remaining ones ([`costate::derived::Derived`]).
+pub type Deriver = fn(Arc<dyn System>, &[(&str, &str)], Vec<costate::Parameter>) -> Result<Arc<dyn System>>;
+
 /// Models by name.
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<Entry>,
     /// Reader of models in files, if there is one.
     reader: Option<Reader>,
+    /// Reader of formulas, if there is one.
+    deriver: Option<Deriver>,
     /// Models that have been read from files.
     read: Read,
 }
@@ -224,6 +230,26 @@ impl Registry {
     /// Lets names that end in `.toml` mean files with mechanisms, which this reads, such as `costate_file::read`.
     pub fn with_files(self, reader: Reader) -> Self {
         Registry { reader: Some(reader), ..self }
+    }
+
+    /// Lets parameters follow from others by formulas (`expr` in problem files), which this reads, such as `costate_file::derive`.
+    pub fn with_formulas(self, deriver: Deriver) -> Self {
+        Registry { deriver: Some(deriver), ..self }
+    }
+
+    /// A model some of whose parameters follow from others; what is by the names of its parameters is left out.
+    ///
+    /// # Errors
+    /// Without a reader of formulas; whatever is wrong with them.
+    pub fn derive(&self, entry: &Entry, formulas: &[(&str, &str)], added: Vec<costate::Parameter>) -> Result<Entry> {
+        let Some(deriver) = self.deriver else {
+            let remedy = "give its registry a reader of formulas (Registry::with_formulas)";
+            return Err(Error::invalid("[parameters]", "this program reads no formulas", remedy));
+        };
+        let system = deriver(entry.system.clone(), formulas, added)?;
+        let mut scenario = entry.scenario.clone();
+        scenario.start.retain(|(name, _)| system.signature().parameter_index(name).is_ok());
+        Ok(Entry { system, scenario, hand_derived: None, ..entry.clone() })
     }
 
     /// Adds a set of hand-derived Jacobians to a model that is registered already.

@@ -2,6 +2,7 @@
 //! is built; everything left out is taken from the model's built-in scenario.
 
 mod candidates;
+mod derived;
 mod deviations;
 mod experiments;
 mod gaps;
@@ -125,6 +126,12 @@ pub struct ParameterSetting {
     pub prior: Option<Distribution>,
     /// A uniform prior, which is bounds.
     pub uniform: Option<[f64; 2]>,
+    /// The formula by which it follows from other parameters.
+    pub formula: Option<String>,
+    /// The unit of a parameter that the model does not have, for formulas of others.
+    pub unit: Option<String>,
+    /// The nominal value of such a parameter.
+    pub nominal: Option<f64>,
 }
 
 impl ParameterSetting {
@@ -246,7 +253,7 @@ impl Specification {
 
     fn built(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
         let mut notes = Vec::new();
-        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let entry = &self.entry(registry)?;
         let scenario = self.scenario_by_keys(entry)?;
         self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
@@ -344,7 +351,7 @@ impl Specification {
 
     /// Sets a model's parameters and their starts as stated.
     pub fn set_parameters(&self, signature: &Signature, parameters: &mut [Parameter], start: &mut [f64]) -> Result<()> {
-        let settings = self.parameters.iter().chain(&self.overriding);
+        let settings = self.searched().chain(&self.overriding);
         settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
             let k = signature.parameter_index(&setting.name)?;
             setting.apply(&mut parameters[k], &mut start[k]);
@@ -391,7 +398,7 @@ impl Specification {
 
     fn simulated(&self, registry: &Registry) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
         let mut notes = Vec::new();
-        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let entry = &self.entry(registry)?;
         let scenario = self.scenario_by_keys(entry)?;
         let (simulation, measured) = match self.source() {
             None => {

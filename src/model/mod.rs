@@ -1,5 +1,6 @@
 //! Models that a user writes: a mechanism as plain functions, generic over the number.
 
+pub mod derived;
 pub mod drawing;
 mod end_time;
 pub mod mass;

@@ -10,6 +10,7 @@ pub use state::{StatePart, StateVector};
 
 use crate::Matrix;
 use crate::Result;
+use crate::derived::Derived;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 
@@ -53,6 +54,11 @@ pub trait System: Send + Sync {
     fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Option<Sketch>> {
         let _ = (t, q, w, u);
         Ok(None)
+    }
+
+    /// The mechanism itself, if some of its parameters follow from others.
+    fn derived(&self) -> Option<&Derived> {
+        None
     }
 
     /// A workspace for one thread.

@@ -53,7 +53,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let (problem, before_fit) = with_steps_of_a_fit(problem, &specification);
     let folder = arguments.output.folder(&format!("{}_check", problem.name))?;
     let mut found = look(&problem, &specification, (before_fit, notes))?;
-    found.files = arguments.problem.input_files(&specification, settings::entry(registry, &specification)?);
+    found.files = arguments.problem.input_files(&specification, &settings::entry(registry, &specification)?);
     let document = document(&problem, &found);
     // what cannot be simulated cannot be drawn
     let order = worst_first(&found);

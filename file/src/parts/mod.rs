@@ -8,10 +8,10 @@ use crate::formula::Meaning;
 use crate::formula::graph::{Bank, Node, Place as NodePlace};
 use crate::formula::parse::Fault;
 use crate::formula::program::{Program, banks};
-use crate::reader::{Formula, OF_AMOUNT, OF_LAW, OF_START, Reading, formula_of};
-use costate::Number;
+use crate::reader::{ByFormulas, Follows, Formula, OF_AMOUNT, OF_LAW, OF_START, Reading, formula_of};
 use costate::random::SplitMix64;
 use costate::value::Value;
+use costate::{Number, Parameter};
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows};
@@ -59,11 +59,19 @@ enum Strength {
     OfTime(FormulaOfTime, Vec<Value>),
 }
 
+/// A mechanism that parameters can be added to.
+trait Declares {
+    fn declare(&mut self, parameter: Parameter) -> Value;
+}
+
 /// Properties of parts, as a file says them.
-struct Properties<'r, 'a> {
+struct Properties<'r, 'a, M> {
     reading: &'r mut Reading<'a>,
+    mechanism: M,
     parameters: Vec<Value>,
     inputs: Vec<Input>,
+    /// Properties that are no sums of multiples of parameters, and the parameters of the mechanism that they are.
+    derived: Vec<(String, NodePlace, Value)>,
 }
 
 /// The unit that a property is in.
@@ -72,8 +80,16 @@ fn unit_of(text: &str) -> Units {
     Dimension::of(text).map_or(Units::Any, Units::Is)
 }
 
-impl Properties<'_, '_> {
-    /// A property: a number, or a sum of multiples of parameters.
+impl<M: Declares> Properties<'_, '_, M> {
+    /// The mechanism, and what is to follow from its parameters.
+    fn end(self) -> (M, Option<ByFormulas>) {
+        let roots: Vec<_> = self.derived.iter().enumerate().map(|(k, (_, place, _))| (*place, k)).collect();
+        let formulas = Follows(Program::new(&self.reading.formulas.graph, &roots));
+        let names: Vec<String> = self.derived.into_iter().map(|(name, ..)| name).collect();
+        (self.mechanism, (!names.is_empty()).then_some(ByFormulas { names, formulas }))
+    }
+
+    /// A property: a number, or a formula of parameters.
     fn value(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<Value> {
         let formula = self.reading.formula(own, key, what(own, key), false)?;
         self.linear(&formula, unit)
@@ -85,11 +101,40 @@ impl Properties<'_, '_> {
 
     fn linear(&mut self, formula: &Formula, unit: &str) -> Result<Value> {
         let place = self.reading.in_unit(formula, OF_START, unit_of(unit))?;
-        self.sum_of(formula, place)
+        self.property(formula, place, unit)
     }
 
-    /// The sum of multiples of parameters that a node is.
-    fn sum_of(&mut self, formula: &Formula, place: NodePlace) -> Result<Value> {
+    /// The property that a node is: a sum of multiples of parameters, or a parameter of the mechanism that follows from others.
+    fn property(&mut self, formula: &Formula, place: NodePlace, unit: &str) -> Result<Value> {
+        if let Some(sum) = self.sum_of(formula, place)? {
+            return Ok(sum);
+        }
+        if let Some((.., value)) = self.derived.iter().find(|(_, known, _)| *known == place) {
+            return Ok(*value);
+        }
+        let mut nominal = [f64::NAN];
+        let u = self.reading.signature.nominal();
+        Program::new(&self.reading.formulas.graph, &[(place, 0)]).run(&banks(&[(Bank::Parameter, &u)]), &mut nominal);
+        self.finite(formula, nominal[0], " at the nominal parameters")?;
+        let name = formula.path();
+        let taken =
+            self.derived.iter().filter(|(own, ..)| *own == name || own.starts_with(&format!("{name}#"))).count();
+        let name = if taken == 0 { name } else { format!("{name}#{}", taken + 1) };
+        let value = self.mechanism.declare(Parameter::new(&name, unit, nominal[0]));
+        self.derived.push((name, place, value));
+        Ok(value)
+    }
+
+    fn finite(&self, formula: &Formula, value: f64, at: &str) -> Result<()> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        let problem = format!("this is {value}{at}");
+        Err(formula.error(Fault::new(&formula.expression.span, problem, "give a finite number")))
+    }
+
+    /// The sum of multiples of parameters that a node is, if it is one.
+    fn sum_of(&mut self, formula: &Formula, place: NodePlace) -> Result<Option<Value>> {
         let graph = &mut self.reading.formulas.graph;
         let is_rational = graph.is_rational(place);
         let (program, used) = Program::of_own_parameters(graph, &[(place, 0)]);
@@ -102,24 +147,16 @@ impl Properties<'_, '_> {
                 .ok()
                 .and_then(|slope| graph.constant_of(slope))
                 .filter(|factor| factor.is_finite() && is_rational);
-            let Some(factor) = factor else {
-                let problem = "this is no sum of multiples of parameters";
-                let remedy = "properties of parts are numbers, parameters and such sums: make it a parameter of its own, or write the \
-                              model by formulas";
-                return Err(formula.error(Fault::new(&formula.expression.span, problem, remedy)));
-            };
+            let Some(factor) = factor else { return Ok(None) };
             let term = self.parameters[k] * factor;
             sum = Some(sum.map_or(term, |sum| sum + term));
         }
-        if !constant[0].is_finite() {
-            let problem = format!("this is {}", constant[0]);
-            return Err(formula.error(Fault::new(&formula.expression.span, problem, "give a finite number")));
-        }
-        Ok(match sum {
+        self.finite(formula, constant[0], "")?;
+        Ok(Some(match sum {
             Some(sum) if constant[0] == 0.0 => sum,
             Some(sum) => sum + constant[0],
             None => constant[0].into(),
-        })
+        }))
     }
 
     /// Properties in a list.
@@ -190,12 +227,12 @@ impl Properties<'_, '_> {
         let graph = &mut self.reading.formulas.graph;
         let fault = |formula: &Formula| {
             let problem = "this is no strength that a part can have";
-            let remedy = "take a sum of multiples of parameters, one input times such a sum, or a function of the time and parameters";
+            let remedy = "take a formula of parameters, one input times such a formula, or a function of the time and parameters";
             formula.error(Fault::new(&formula.expression.span, problem, remedy))
         };
         let banks_of = graph.banks(place);
         if banks_of & Bank::Input.bit() == 0 && banks_of & Bank::Time.bit() == 0 {
-            return Ok(Strength::Given(self.sum_of(&formula, place)?.into()));
+            return Ok(Strength::Given(self.property(&formula, place, unit)?.into()));
         }
         if banks_of & Bank::Input.bit() == 0 {
             let (program, used) = Program::of_own_parameters(graph, &[(place, 0)]);
@@ -220,7 +257,8 @@ impl Properties<'_, '_> {
         if !is_of_parameters || !graph.is_rational(place) || without[0] != 0.0 {
             return Err(fault(&formula));
         }
-        let factor = self.sum_of(&formula, slope)?;
+        let of_input = &self.reading.signature.inputs[*input].unit;
+        let factor = self.property(&formula, slope, &format!("({unit})/({of_input})"))?;
         Ok(Strength::Given(self.inputs[*input].times(factor)))
     }
 

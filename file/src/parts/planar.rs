@@ -1,9 +1,11 @@
 //! Mechanisms of the plane from parts.
 
-use super::{FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
+use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
 use crate::dimension::Dimension;
 use crate::keys;
-use crate::reader::Reading;
+use crate::reader::{ByFormulas, Reading};
+use costate::Parameter;
+use costate::value::Value;
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::StateVariable;
@@ -28,10 +30,15 @@ enum AnyStrut {
     ByLaw(Strut<FormulaLaw>),
 }
 
+impl Declares for Mechanism {
+    fn declare(&mut self, parameter: Parameter) -> Value {
+        self.parameter(parameter)
+    }
+}
+
 /// The mechanism that is being put together.
 struct Parts<'r, 'a> {
-    own: Properties<'r, 'a>,
-    mechanism: Mechanism,
+    own: Properties<'r, 'a, Mechanism>,
     members: Vec<(String, Member)>,
     joints: Vec<(String, AnyJoint)>,
     struts: Vec<(String, AnyStrut)>,
@@ -40,20 +47,20 @@ struct Parts<'r, 'a> {
 }
 
 /// Reads a mechanism of the plane, whose names are known already.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Mechanism> {
+pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mut mechanism = Mechanism::new(&reading.signature.name);
     let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
     let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
     let members = vec![("ground".to_string(), mechanism.ground())];
     let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
-    let own = Properties { reading, parameters, inputs };
-    let mut parts = Parts { own, mechanism, members, joints, struts, states };
+    let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
+    let mut parts = Parts { own, members, joints, struts, states };
     if root.table.contains_key("gravity") {
         let gravity = parts.own.list(root, "gravity", "m/s^2")?;
-        parts.mechanism.gravity(gravity);
+        parts.own.mechanism.gravity(gravity);
     }
     if let Some(policy) = redundant_rows(root)? {
-        parts.mechanism.redundant_rows(policy);
+        parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
     type Reader<'r, 'a> = fn(&mut Parts<'r, 'a>, &str, &Section<'_>, &str) -> Result<()>;
@@ -86,7 +93,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Mech
             }
         }
     }
-    Ok(parts.mechanism)
+    Ok(parts.own.end())
 }
 
 impl Parts<'_, '_> {
@@ -134,7 +141,7 @@ impl Parts<'_, '_> {
             return Err(own.at("", error));
         }
         if own.flag("free")?.unwrap_or(false) {
-            self.mechanism.free(&member);
+            self.own.mechanism.free(&member);
         }
         self.members.push((name.to_string(), member));
         Ok(())
@@ -147,7 +154,7 @@ impl Parts<'_, '_> {
         let body = body.at(self.own.list_or_zero(own, "at", "m")?, self.own.value_or(own, "angle", "rad", 0.0)?);
         let body =
             body.moving(self.own.list_or_zero(own, "moving", "m/s")?, self.own.value_or(own, "rate", "rad/s", 0.0)?);
-        let member = self.mechanism.body(name, body);
+        let member = self.own.mechanism.body(name, body);
         self.add(own, name, member)
     }
 
@@ -155,7 +162,7 @@ impl Parts<'_, '_> {
         own.only(&[&keys::POINT])?;
         let mass = self.own.value(own, "mass", "kg")?;
         let (at, moving) = (self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?);
-        let member = self.mechanism.point_moving(name, mass, at, moving);
+        let member = self.own.mechanism.point_moving(name, mass, at, moving);
         self.add(own, name, member)
     }
 
@@ -172,14 +179,14 @@ impl Parts<'_, '_> {
         let [direction, angle] =
             [self.own.value_or(own, "direction", "rad", 0.0)?, self.own.value_or(own, "angle", "rad", 0.0)?];
         let joint = match kind {
-            "weld" => AnyJoint::Weld(self.mechanism.weld(name, first, second, angle)),
-            "prismatic" => AnyJoint::Prismatic(self.mechanism.prismatic(name, first, second, direction, angle)),
-            "on_line" => AnyJoint::OnLine(self.mechanism.on_line(name, first, second, direction)),
+            "weld" => AnyJoint::Weld(self.own.mechanism.weld(name, first, second, angle)),
+            "prismatic" => AnyJoint::Prismatic(self.own.mechanism.prismatic(name, first, second, direction, angle)),
+            "on_line" => AnyJoint::OnLine(self.own.mechanism.on_line(name, first, second, direction)),
             "rod" => {
                 let length = self.own.value(own, "length", "m")?;
-                AnyJoint::Rod(self.mechanism.rod(name, first, second, length))
+                AnyJoint::Rod(self.own.mechanism.rod(name, first, second, length))
             }
-            _ => AnyJoint::Revolute(self.mechanism.revolute(name, first, second)),
+            _ => AnyJoint::Revolute(self.own.mechanism.revolute(name, first, second)),
         };
         self.joints.push((name.to_string(), joint));
         Ok(())
@@ -189,7 +196,7 @@ impl Parts<'_, '_> {
         own.only(&[&keys::GEARS])?;
         let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
         let ratio = self.own.value(own, "ratio", "")?;
-        self.joints.push((name.to_string(), AnyJoint::Gears(self.mechanism.gears(name, &from, &on, ratio))));
+        self.joints.push((name.to_string(), AnyJoint::Gears(self.own.mechanism.gears(name, &from, &on, ratio))));
         Ok(())
     }
 
@@ -198,7 +205,7 @@ impl Parts<'_, '_> {
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
             (self.own.value_or(own, "stiffness", "N/m", 0.0)?, self.own.value_or(own, "damping", "N s/m", 0.0)?);
-        let spring = self.mechanism.spring(name, first, second, free_length, stiffness, damping);
+        let spring = self.own.mechanism.spring(name, first, second, free_length, stiffness, damping);
         self.struts.push((name.to_string(), AnyStrut::Linear(spring)));
         Ok(())
     }
@@ -207,7 +214,7 @@ impl Parts<'_, '_> {
         let [first, second] = self.places(own, &keys::STRUT)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-        let strut = self.mechanism.strut(name, first, second, free_length, law, parameters);
+        let strut = self.own.mechanism.strut(name, first, second, free_length, law, parameters);
         self.struts.push((name.to_string(), AnyStrut::ByLaw(strut)));
         Ok(())
     }
@@ -221,7 +228,7 @@ impl Parts<'_, '_> {
                 self.own.value_or(own, "stiffness", "N m/rad", 0.0)?,
                 self.own.value_or(own, "damping", "N m s/rad", 0.0)?,
             ];
-            self.mechanism.torsion(name, &from, &on, stiffness, damping);
+            self.own.mechanism.torsion(name, &from, &on, stiffness, damping);
             return Ok(());
         }
         if let Some(key) = is_linear {
@@ -229,7 +236,7 @@ impl Parts<'_, '_> {
         }
         let free_angle = self.own.value_or(own, "free_angle", "rad", 0.0)?;
         let (law, parameters) = self.own.law(own, "torque", ["rad", "N m"])?;
-        self.mechanism.torsion_by(name, &from, &on, free_angle, law, parameters);
+        self.own.mechanism.torsion_by(name, &from, &on, free_angle, law, parameters);
         Ok(())
     }
 
@@ -251,12 +258,12 @@ impl Parts<'_, '_> {
         }
         if own.table.contains_key("tension") {
             let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-            self.mechanism.support(name, place, direction, motion, free_distance, law, parameters);
+            self.own.mechanism.support(name, place, direction, motion, free_distance, law, parameters);
             return Ok(());
         }
         let linear =
             [self.own.value_or(own, "stiffness", "N/m", 0.0)?, self.own.value_or(own, "damping", "N s/m", 0.0)?];
-        self.mechanism.support(name, place, direction, motion, free_distance, Linear, linear);
+        self.own.mechanism.support(name, place, direction, motion, free_distance, Linear, linear);
         Ok(())
     }
 
@@ -265,7 +272,7 @@ impl Parts<'_, '_> {
         let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
         let circuit = self.own.circuit(own, "N m/A")?;
         let voltage = self.own.voltage(own)?;
-        let current = self.mechanism.dc_motor(name, &from, &on, voltage, circuit);
+        let current = self.own.mechanism.dc_motor(name, &from, &on, voltage, circuit);
         self.states.push((name.to_string(), current));
         Ok(())
     }
@@ -275,8 +282,8 @@ impl Parts<'_, '_> {
         let direction = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
         match self.own.strength(own, "is", "N")? {
-            Strength::Given(amount) => self.mechanism.force(name, place, direction, axes, amount),
-            Strength::OfTime(function, u) => self.mechanism.force_by(name, place, direction, axes, function, u),
+            Strength::Given(amount) => self.own.mechanism.force(name, place, direction, axes, amount),
+            Strength::OfTime(function, u) => self.own.mechanism.force_by(name, place, direction, axes, function, u),
         }
         Ok(())
     }
@@ -285,8 +292,8 @@ impl Parts<'_, '_> {
         own.only(&[&keys::TORQUE])?;
         let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
         match self.own.strength(own, "is", "N m")? {
-            Strength::Given(amount) => self.mechanism.torque(name, &from, &on, amount),
-            Strength::OfTime(function, u) => self.mechanism.torque_by(name, &from, &on, function, u),
+            Strength::Given(amount) => self.own.mechanism.torque(name, &from, &on, amount),
+            Strength::OfTime(function, u) => self.own.mechanism.torque_by(name, &from, &on, function, u),
         }
         Ok(())
     }
@@ -295,7 +302,7 @@ impl Parts<'_, '_> {
         let [place] = self.places(own, &keys::DRAG)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
-        self.mechanism.drag(name, place, linear, quadratic);
+        self.own.mechanism.drag(name, place, linear, quadratic);
         Ok(())
     }
 
@@ -304,7 +311,7 @@ impl Parts<'_, '_> {
         let direction = self.own.value_or(own, "direction", "rad", 0.0)?;
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
-        self.mechanism.contact(name, line, direction, center, radius, stiffness, damping);
+        self.own.mechanism.contact(name, line, direction, center, radius, stiffness, damping);
         Ok(())
     }
 
@@ -319,7 +326,7 @@ impl Parts<'_, '_> {
             return Err(own.at("coordinate", Error::unknown("coordinate", &asked, own.place(), names)));
         };
         let (function, u) = self.own.of_time(own, if asked == "angle" { "rad" } else { "m" })?;
-        self.mechanism.drive(name, coordinate, function, u);
+        self.own.mechanism.drive(name, coordinate, function, u);
         Ok(())
     }
 
@@ -356,14 +363,14 @@ impl Parts<'_, '_> {
                 let [place] = self.places(own, &keys::SENSOR)?;
                 let axes = axes(own)?;
                 match shows.as_str() {
-                    "position" => self.mechanism.position(name, place),
-                    "velocity" => self.mechanism.velocity(name, place, axes),
-                    "acceleration" => self.mechanism.acceleration(name, place, axes),
+                    "position" => self.own.mechanism.position(name, place),
+                    "velocity" => self.own.mechanism.velocity(name, place, axes),
+                    "acceleration" => self.own.mechanism.acceleration(name, place, axes),
                     _ => {
                         let angle = self.own.value_or(own, "angle", "rad", 0.0)?;
                         let gain = self.own.value_or(own, "gain", "", 1.0)?;
                         let bias = self.own.list_or_zero(own, "bias", "m/s^2")?;
-                        self.mechanism.accelerometer(name, place, Mounting { angle, gain, bias });
+                        self.own.mechanism.accelerometer(name, place, Mounting { angle, gain, bias });
                     }
                 }
                 return Ok(());
@@ -371,34 +378,34 @@ impl Parts<'_, '_> {
             "angle" | "encoder" => {
                 let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
                 match shows.as_str() {
-                    "angle" => self.mechanism.angle(name, &from, &on),
-                    _ => self.mechanism.encoder(name, &from, &on),
+                    "angle" => self.own.mechanism.angle(name, &from, &on),
+                    _ => self.own.mechanism.encoder(name, &from, &on),
                 }
             }
             "strut" => {
                 let of = named(own, "of", "spring or strut", &self.struts)?;
                 match of {
-                    AnyStrut::Linear(strut) => self.mechanism.strut_sensor(name, strut),
-                    AnyStrut::ByLaw(strut) => self.mechanism.strut_sensor(name, strut),
+                    AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
+                    AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
                 }
             }
             "reaction" => {
                 let on = self.member(own, "on")?;
                 match named(own, "of", "joint", &self.joints)? {
-                    AnyJoint::Revolute(joint) => self.mechanism.reaction(name, joint, &on),
-                    AnyJoint::Weld(joint) => self.mechanism.reaction(name, joint, &on),
-                    AnyJoint::Prismatic(joint) => self.mechanism.reaction(name, joint, &on),
-                    AnyJoint::OnLine(joint) => self.mechanism.reaction(name, joint, &on),
-                    AnyJoint::Rod(joint) => self.mechanism.reaction(name, joint, &on),
-                    AnyJoint::Gears(joint) => self.mechanism.reaction(name, joint, &on),
+                    AnyJoint::Revolute(joint) => self.own.mechanism.reaction(name, joint, &on),
+                    AnyJoint::Weld(joint) => self.own.mechanism.reaction(name, joint, &on),
+                    AnyJoint::Prismatic(joint) => self.own.mechanism.reaction(name, joint, &on),
+                    AnyJoint::OnLine(joint) => self.own.mechanism.reaction(name, joint, &on),
+                    AnyJoint::Rod(joint) => self.own.mechanism.reaction(name, joint, &on),
+                    AnyJoint::Gears(joint) => self.own.mechanism.reaction(name, joint, &on),
                 }
             }
             "state" => {
                 let state = *named(own, "of", "motor", &self.states)?;
-                self.mechanism.state_sensor(name, state);
+                self.own.mechanism.state_sensor(name, state);
             }
-            "energy" => self.mechanism.energy(name),
-            "dissipation" => self.mechanism.dissipation(name),
+            "energy" => self.own.mechanism.energy(name),
+            "dissipation" => self.own.mechanism.dissipation(name),
             other => return Err(own.at("shows", Error::unknown("sensor", other, own.place(), known))),
         }
         // whatever else is there is no place of these sensors

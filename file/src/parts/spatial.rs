@@ -1,8 +1,9 @@
 //! Mechanisms of space from parts.
 
-use super::{FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
+use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
 use crate::keys::space as keys;
-use crate::reader::Reading;
+use crate::reader::{ByFormulas, Reading};
+use costate::Parameter;
 use costate::value::Value;
 use costate::vector::{Vector, euler_parameters_of};
 use costate_identify::problem_file::{Keys, Section};
@@ -17,10 +18,15 @@ enum AnyStrut {
     ByLaw(Strut<FormulaLaw>),
 }
 
+impl Declares for Mechanism {
+    fn declare(&mut self, parameter: Parameter) -> Value {
+        self.parameter(parameter)
+    }
+}
+
 /// The mechanism that is being put together.
 struct Parts<'r, 'a> {
-    own: Properties<'r, 'a>,
-    mechanism: Mechanism,
+    own: Properties<'r, 'a, Mechanism>,
     members: Vec<(String, Member)>,
     joints: Vec<(String, Joint)>,
     struts: Vec<(String, AnyStrut)>,
@@ -29,20 +35,20 @@ struct Parts<'r, 'a> {
 }
 
 /// Reads a mechanism of space, whose names are known already.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Mechanism> {
+pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mut mechanism = Mechanism::new(&reading.signature.name);
     let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
     let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
     let members = vec![("ground".to_string(), mechanism.ground())];
     let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
-    let own = Properties { reading, parameters, inputs };
-    let mut parts = Parts { own, mechanism, members, joints, struts, states };
+    let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
+    let mut parts = Parts { own, members, joints, struts, states };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
-        parts.mechanism.gravity(gravity);
+        parts.own.mechanism.gravity(gravity);
     }
     if let Some(policy) = redundant_rows(root)? {
-        parts.mechanism.redundant_rows(policy);
+        parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
     type Reader<'r, 'a> = fn(&mut Parts<'r, 'a>, &str, &Section<'_>, &str) -> Result<()>;
@@ -81,7 +87,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Mech
             }
         }
     }
-    Ok(parts.mechanism)
+    Ok(parts.own.end())
 }
 
 impl Parts<'_, '_> {
@@ -124,7 +130,7 @@ impl Parts<'_, '_> {
             let point = numbers(own, "point")?;
             for key in ["from", "on"] {
                 let member = self.member(own, key)?;
-                let place = self.mechanism.place(&member, point);
+                let place = self.own.mechanism.place(&member, point);
                 places.push(self.directed(place, own)?);
             }
         }
@@ -156,7 +162,7 @@ impl Parts<'_, '_> {
             return Err(own.at("", error));
         }
         if own.flag("free")?.unwrap_or(false) {
-            self.mechanism.free(&member);
+            self.own.mechanism.free(&member);
         }
         self.members.push((name.to_string(), member));
         Ok(())
@@ -192,7 +198,7 @@ impl Parts<'_, '_> {
         }
         let velocity: [Value; 3] = self.own.list_or_zero(own, "moving", "m/s")?;
         body = body.moving(velocity, self.own.list_or_zero::<3>(own, "spinning", "rad/s")?);
-        let member = self.mechanism.body(name, body);
+        let member = self.own.mechanism.body(name, body);
         self.add(own, name, member)
     }
 
@@ -201,7 +207,7 @@ impl Parts<'_, '_> {
         let mass = self.own.value(own, "mass", "kg")?;
         let at: [Value; 3] = self.own.list_or_zero(own, "at", "m")?;
         let moving: [Value; 3] = self.own.list_or_zero(own, "moving", "m/s")?;
-        let member = self.mechanism.point_moving(name, mass, at, moving);
+        let member = self.own.mechanism.point_moving(name, mass, at, moving);
         self.add(own, name, member)
     }
 
@@ -214,7 +220,7 @@ impl Parts<'_, '_> {
         };
         takes_only(own, &keys::JOINT, &takes, &format!("a {kind} joint"))?;
         let [first, second] = self.places(own, &keys::JOINT)?;
-        let mechanism = &mut self.mechanism;
+        let mechanism = &mut self.own.mechanism;
         let joint = match kind {
             "spherical" => mechanism.spherical(name, first, second),
             "universal" => mechanism.universal(name, first, second),
@@ -226,11 +232,11 @@ impl Parts<'_, '_> {
             "in_plane" => mechanism.in_plane(name, first, second),
             "screw" => {
                 let lead = self.own.value(own, "lead", "m")?;
-                self.mechanism.screw(name, first, second, lead)
+                self.own.mechanism.screw(name, first, second, lead)
             }
             "distance" => {
                 let length = self.own.value(own, "length", "m")?;
-                self.mechanism.distance(name, first, second, length)
+                self.own.mechanism.distance(name, first, second, length)
             }
             _ => mechanism.revolute(name, first, second),
         };
@@ -243,7 +249,7 @@ impl Parts<'_, '_> {
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
             (self.own.value_or(own, "stiffness", "N/m", 0.0)?, self.own.value_or(own, "damping", "N s/m", 0.0)?);
-        let spring = self.mechanism.spring(name, first, second, free_length, stiffness, damping);
+        let spring = self.own.mechanism.spring(name, first, second, free_length, stiffness, damping);
         self.struts.push((name.to_string(), AnyStrut::Linear(spring)));
         Ok(())
     }
@@ -252,7 +258,7 @@ impl Parts<'_, '_> {
         let [first, second] = self.places(own, &keys::STRUT)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-        let strut = self.mechanism.strut(name, first, second, free_length, law, parameters);
+        let strut = self.own.mechanism.strut(name, first, second, free_length, law, parameters);
         self.struts.push((name.to_string(), AnyStrut::ByLaw(strut)));
         Ok(())
     }
@@ -273,7 +279,7 @@ impl Parts<'_, '_> {
         if !own.table.contains_key("tension") {
             let stiffness = self.own.value_or(own, "stiffness", &format!("({effort})/{way}"), 0.0)?;
             let damping = self.own.value_or(own, "damping", &format!("s ({effort})/{way}"), 0.0)?;
-            self.mechanism.joint_spring(name, &joint, freedom, stiffness, damping);
+            self.own.mechanism.joint_spring(name, &joint, freedom, stiffness, damping);
             return Ok(());
         }
         if let Some(key) = ["stiffness", "damping"].into_iter().find(|key| own.table.contains_key(*key)) {
@@ -281,7 +287,7 @@ impl Parts<'_, '_> {
         }
         let free = self.own.value_or(own, "free", way, 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", [way, effort])?;
-        self.mechanism.joint_law(name, &joint, freedom, free, law, parameters);
+        self.own.mechanism.joint_law(name, &joint, freedom, free, law, parameters);
         Ok(())
     }
 
@@ -289,8 +295,8 @@ impl Parts<'_, '_> {
         own.only(&[&keys::MOTOR])?;
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         match self.own.strength(own, "is", effort)? {
-            Strength::Given(amount) => self.mechanism.motor(name, &joint, freedom, amount),
-            Strength::OfTime(function, u) => self.mechanism.motor_by(name, &joint, freedom, function, u),
+            Strength::Given(amount) => self.own.mechanism.motor(name, &joint, freedom, amount),
+            Strength::OfTime(function, u) => self.own.mechanism.motor_by(name, &joint, freedom, function, u),
         }
         Ok(())
     }
@@ -300,7 +306,7 @@ impl Parts<'_, '_> {
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         let circuit = self.own.circuit(own, &format!("({effort})/A"))?;
         let voltage = self.own.voltage(own)?;
-        let current = self.mechanism.dc_motor(name, &joint, freedom, voltage, circuit);
+        let current = self.own.mechanism.dc_motor(name, &joint, freedom, voltage, circuit);
         self.states.extend(current.map(|current| (name.to_string(), current)));
         Ok(())
     }
@@ -319,7 +325,7 @@ impl Parts<'_, '_> {
             }
         }
         let [stiffness, damping] = both;
-        self.mechanism.bushing(name, first, second, stiffness, damping);
+        self.own.mechanism.bushing(name, first, second, stiffness, damping);
         Ok(())
     }
 
@@ -328,8 +334,8 @@ impl Parts<'_, '_> {
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
         match self.own.strength(own, "is", "N")? {
-            Strength::Given(amount) => self.mechanism.force(name, place, direction, axes, amount),
-            Strength::OfTime(function, u) => self.mechanism.force_by(name, place, direction, axes, function, u),
+            Strength::Given(amount) => self.own.mechanism.force(name, place, direction, axes, amount),
+            Strength::OfTime(function, u) => self.own.mechanism.force_by(name, place, direction, axes, function, u),
         }
         Ok(())
     }
@@ -340,8 +346,8 @@ impl Parts<'_, '_> {
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
         match self.own.strength(own, "is", "N m")? {
-            Strength::Given(amount) => self.mechanism.torque(name, &on, direction, axes, amount),
-            Strength::OfTime(function, u) => self.mechanism.torque_by(name, &on, direction, axes, function, u),
+            Strength::Given(amount) => self.own.mechanism.torque(name, &on, direction, axes, amount),
+            Strength::OfTime(function, u) => self.own.mechanism.torque_by(name, &on, direction, axes, function, u),
         }
         Ok(())
     }
@@ -350,7 +356,7 @@ impl Parts<'_, '_> {
         let [place] = self.places(own, &keys::DRAG)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
-        self.mechanism.drag(name, place, linear, quadratic);
+        self.own.mechanism.drag(name, place, linear, quadratic);
         Ok(())
     }
 
@@ -358,7 +364,7 @@ impl Parts<'_, '_> {
         let [plane, center] = self.places(own, &keys::CONTACT)?;
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
-        self.mechanism.contact(name, plane, center, radius, stiffness, damping);
+        self.own.mechanism.contact(name, plane, center, radius, stiffness, damping);
         Ok(())
     }
 
@@ -366,7 +372,7 @@ impl Parts<'_, '_> {
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
         let (function, u) = self.own.of_time(own, way)?;
-        self.mechanism.drive_joint(name, &joint, freedom, function, u);
+        self.own.mechanism.drive_joint(name, &joint, freedom, function, u);
         Ok(())
     }
 
@@ -406,7 +412,7 @@ impl Parts<'_, '_> {
                     gain: self.own.value_or(own, "gain", "", 1.0)?,
                     bias: self.own.list_or_zero(own, "bias", if shows == "gyroscope" { "rad/s" } else { "m/s^2" })?,
                 };
-                let mechanism = &mut self.mechanism;
+                let mechanism = &mut self.own.mechanism;
                 match shows.as_str() {
                     "position" => mechanism.position(name, place),
                     "velocity" => mechanism.velocity(name, place, axes),
@@ -418,19 +424,19 @@ impl Parts<'_, '_> {
             }
             "angular_velocity" => {
                 let on = self.member(own, "on")?;
-                self.mechanism.angular_velocity(name, &on, axes(own)?);
+                self.own.mechanism.angular_velocity(name, &on, axes(own)?);
             }
             "joint" => {
                 let (joint, freedom, _) = self.freedom(own)?;
-                self.mechanism.joint_sensor(name, &joint, freedom);
+                self.own.mechanism.joint_sensor(name, &joint, freedom);
             }
             "strut" => match named(own, "of", "spring or strut", &self.struts)? {
-                AnyStrut::Linear(strut) => self.mechanism.strut_sensor(name, strut),
-                AnyStrut::ByLaw(strut) => self.mechanism.strut_sensor(name, strut),
+                AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
+                AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
             },
             "state" => {
                 let state = *named(own, "of", "motor", &self.states)?;
-                self.mechanism.state_sensor(name, state);
+                self.own.mechanism.state_sensor(name, state);
             }
             "reaction" => {
                 let on = self.member(own, "on")?;
@@ -445,11 +451,11 @@ impl Parts<'_, '_> {
                     }
                 };
                 let joint = named(own, "of", "joint", &self.joints)?;
-                self.mechanism.reaction(name, joint, &on, axes);
+                self.own.mechanism.reaction(name, joint, &on, axes);
             }
-            "energy" => self.mechanism.energy(name),
-            "dissipation" => self.mechanism.dissipation(name),
-            _ => self.mechanism.momentum(name),
+            "energy" => self.own.mechanism.energy(name),
+            "dissipation" => self.own.mechanism.dissipation(name),
+            _ => self.own.mechanism.momentum(name),
         }
         // whatever else is there is no place of these sensors
         let _: [Place; 0] = self.places(own, &keys::SENSOR)?;

@@ -189,7 +189,10 @@ pub(super) const PARAMETER: Keys = Keys {
 | `fixed` | true or false | | the model's | true: it keeps its start | `true` |
 | `free` | true or false | | the model's | the opposite of `fixed`; only one of them is given | `true` |
 | `local` | true or false | | false | true: every experiment has its own, `NAME@EXPERIMENT` | `true` |
-| `prior` | table | | none | what is known of it before: one of the following | `{ normal = [1.0, 0.1] }` |"#,
+| `prior` | table | | none | what is known of it before: one of the following | `{ normal = [1.0, 0.1] }` |
+| `expr` | text | | none | the formula by which it [follows from others](derived.md); it is then none that is searched for | `"m*l^2/12"` |
+| `unit` | text | | none | of a new parameter, which formulas of others name | `"kg/m^3"` |
+| `nominal` | number | its own | its start | of a new parameter: its value in a reference that is simulated | `7850.0` |"#,
 };
 
 pub(super) const PRIOR: Keys = Keys {

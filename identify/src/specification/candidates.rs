@@ -92,7 +92,7 @@ impl Specification {
 
     fn designed(&self, registry: &Registry) -> Result<(Design, Vec<String>)> {
         let (mut problem, mut notes) = self.built(registry)?;
-        let entry = registry.get(&self.model)?;
+        let entry = &self.entry(registry)?;
         if self.candidates.is_empty() {
             let remedy = "add [[candidate]] tables with name and outputs = { NAME = deviation } to a problem file";
             return Err(Error::invalid("the next experiment", "there is nothing to choose from", remedy));

@@ -141,7 +141,7 @@ impl Specification {
     /// Applies settings of parameters, by the names of the model, or with an experiment's name.
     pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
         let stated = |setting: &ParameterSetting, error: Error| error.under(&["parameters", &setting.name]);
-        self.parameters.iter().try_for_each(|own| apply_setting(problem, own).map_err(|error| stated(own, error)))
+        self.searched().try_for_each(|own| apply_setting(problem, own).map_err(|error| stated(own, error)))
     }
 
     /// Applies settings that go over everything else; values of experiments that are not there are counted.

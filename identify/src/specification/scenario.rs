@@ -32,7 +32,7 @@ impl Specification {
     }
 
     pub(super) fn scenario_by_keys(&self, entry: &Entry) -> Result<Scenario> {
-        for setting in self.parameters.iter().chain(&self.overriding) {
+        for setting in self.searched().chain(&self.overriding) {
             // of an experiment's own parameter the problem knows the place
             let name = base_name(&setting.name);
             let signature = entry.system.signature();
@@ -177,7 +177,7 @@ impl Specification {
     /// The model's parameters where a fit begins; of local values, those of the first experiment.
     pub(super) fn start_values(&self, entry: &Entry, scenario: &Scenario) -> Result<Vec<f64>> {
         let (signature, mut u) = (entry.system.signature(), entry.start(scenario)?);
-        for setting in self.parameters.iter().rev() {
+        for setting in self.searched().rev() {
             if let (Ok(k), Some(start)) = (signature.parameter_index(base_name(&setting.name)), setting.start) {
                 u[k] = start;
             }

@@ -1,12 +1,14 @@
 //! Statistics at the optimum.
 
 mod criteria;
+mod dependent;
 mod noise;
 mod priors;
 mod warnings;
 
 pub use criteria::fits;
-use criteria::{correlation, covariance, criteria, outputs};
+use criteria::{correlation, covariance, criteria, outputs, root};
+pub use dependent::DependentStatistics;
 pub use noise::Noise;
 
 use super::identifiability::{Identifiability, analysed};
@@ -197,6 +199,8 @@ pub struct Statistics {
     pub bic: f64,
     /// All parameters, in the model's order.
     pub parameters: Vec<ParameterStatistics>,
+    /// Parameters of the model that follow from these by formulas.
+    pub dependent: Vec<DependentStatistics>,
     /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
     /// is the scale). Rows and columns of undetermined ones are NaN.
     pub covariance: DMatrix<f64>,
@@ -281,10 +285,10 @@ impl Statistics {
             (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
             (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
         };
-        let covariance = covariance(&residuals, &identifiability, variance);
+        let covariance = covariance(&identifiability, &root(&residuals, &identifiability, variance));
         // whatever the noise is
         let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
-        let correlation = correlation(&self::covariance(&residuals, &identifiability, some));
+        let correlation = correlation(&self::covariance(&identifiability, &root(&residuals, &identifiability, some)));
         let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();
@@ -297,7 +301,7 @@ impl Statistics {
             is_noise_free,
             residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
-            down_weighted: residuals.robust.map(|robust| robust.down),
+            down_weighted: residuals.robust.as_ref().map(|robust| robust.down),
             degrees_of_freedom,
             cost_unit: residuals.most * variance,
             chi_square,
@@ -306,6 +310,7 @@ impl Statistics {
             time_step: None,
             step_choice: None,
             parameters: Vec::new(),
+            dependent: Vec::new(),
             correlation,
             covariance,
             outputs,
@@ -313,6 +318,7 @@ impl Statistics {
             warnings: Vec::new(),
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
+        statistics.dependent = statistics.of_dependent(problem, u, &residuals, variance);
         statistics.warnings = statistics.warn();
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;

@@ -52,7 +52,7 @@ pub use costate::least_squares::UNDETERMINED;
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
-pub use fit::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics, fits};
+pub use fit::{DependentStatistics, Determinacy, Noise, OutputFit, ParameterStatistics, Statistics, fits};
 pub(crate) use identifiability::analysed;
 pub use identifiability::{Identifiability, NO_INFLUENCE, WEAK, identifiability, said_of_steps_alone};
 pub(crate) use residual_tests::block_length;

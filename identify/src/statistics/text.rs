@@ -111,7 +111,7 @@ fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
 impl Statistics {
     /// Text below the table of parameters.
     pub fn summary(&self) -> String {
-        let mut lines = Vec::new();
+        let mut lines = self.dependent_lines();
         for (a, b, value) in self.notable_correlations(0.9) {
             lines.push(format!("correlation of {a} and {b}: {value:.3}"));
         }
@@ -177,6 +177,14 @@ impl Statistics {
             json!({"95_without_bounds": beyond, "name": p.name, "unbounded": unbounded, "68": p.interval(0), "95": p.interval(1), "99.7": p.interval(2)})
         });
         result["confidence"] = confidence.collect();
+        let dependent = self.dependent.iter().map(|own| {
+            let (low, high) = own.interval;
+            json!({
+                "name": own.name, "unit": own.unit, "value": own.value, "determined": own.standard_error.is_finite(),
+                "standard_error": self.noisy(own.standard_error), "95": [self.noisy(low), self.noisy(high)],
+            })
+        });
+        result["dependent_parameters"] = dependent.collect();
         let rows = (0..names.len()).map(|i| self.correlation.row(i).iter().map(|x| finite(*x)).collect::<Vec<_>>());
         result["correlation"] = json!({"names": names, "matrix": rows.collect::<Vec<_>>()});
         result["noise"] = json!(self.noise);

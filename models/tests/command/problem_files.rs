@@ -334,3 +334,70 @@ fn measured_modes_are_fitted() {
     wrong("number = 1\nfrequency = [1.0, 0.1]", &["line 4", "`frequency`", "damped_frequency"]);
     place.refused("identify modes.toml --method ding", &["second derivatives of modes", "lm or bfgs"]);
 }
+
+// Protects parameters that follow from others: the same fit in other parameters has the same optimum, and what follows has the errors that it has where
+// it is searched for; combinations are determined whose parts are not.
+#[test]
+fn parameters_follow_from_others() {
+    let place = Place::new();
+    let noise = "[cost]\nsynthetic_noise = { seed = 3, level = 0.02 }\n";
+    place.write("direct.toml", format!("model = \"oscillator\"\n{noise}"));
+    let frequency = "c = { expr = \"w0^2*m\" }\nd = { expr = \"2*zeta*w0*m\" }\n\
+                     w0 = { unit = \"rad/s\", start = 5.0, nominal = 6.324555320336759 }\n\
+                     zeta = { unit = \"1\", start = 0.03, nominal = 0.06324555320336759 }\n";
+    place.write("derived.toml", format!("model = \"oscillator\"\n{noise}[parameters]\n{frequency}"));
+    let (direct, derived) =
+        (place.json("identify direct.toml --json", 0), place.json("identify derived.toml --json", 0));
+    let found = |result: &serde_json::Value, table: &str, name: &str| -> [f64; 2] {
+        let all = result[table].as_array().unwrap();
+        let own = all.iter().find(|own| own["name"] == name).unwrap();
+        ["value", "standard_error"].map(|key| own[key].as_f64().unwrap())
+    };
+    for name in ["c", "d"] {
+        let [value, error] = found(&direct, "parameters", name);
+        let [other, its_error] = found(&derived, "dependent_parameters", name);
+        assert!(
+            (value - other).abs() < 1e-6 * value && (error - its_error).abs() < 1e-5 * error,
+            "{name}: {error} {its_error}"
+        );
+    }
+    assert!(place.good("identify derived.toml").out.contains("follow from these: c = "));
+    let sum =
+        "c = { expr = \"k1 + k2\" }\nk1 = { unit = \"N/m\", start = 10.0 }\nk2 = { unit = \"N/m\", start = 30.0 }\n";
+    place.write("sum.toml", format!("model = \"oscillator\"\n{noise}[parameters]\n{sum}"));
+    let result = place.json("identify sum.toml --json", 0);
+    let own = &result["dependent_parameters"][0];
+    assert!(own["name"] == "c" && own["determined"] == true && own["standard_error"].as_f64().unwrap() < 1.0, "{own}");
+    assert!(
+        result["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|own| own["name"] == "k1" && own["determined"] == "undetermined")
+    );
+    place.good("check derived.toml");
+    place.good("hessian derived.toml");
+    place.good("simulate derived.toml --set w0=7");
+    for (from, to, words) in [
+        ("w0^2*m", "w0*m", "derived.toml, line 5: parameter `c`: this is in [N s/m], where [N/m] is wanted"),
+        ("w0^2*m", "w1^2*m", "there is no name `w1`; known are: m, pi, t, v0, w0"),
+        ("w0^2*m", "w0^2*m + t*1[N/m/s]", "cannot depend on the time"),
+        ("w0^2*m", "c*w0/w0", "leads to itself"),
+        ("c = { expr", "cc = { expr", "there is no parameter `cc`"),
+        ("\" }\nd", "\", lower = 0 }\nd", "`lower`"),
+        ("zeta = { unit = \"1\", ", "zeta = { ", "a new parameter has a `unit`"),
+        ("zeta = { unit = \"1\", start = 0.03, ", "zeta = { unit = \"1\", ", "nobody knows its value"),
+        ("zeta*w0", "w0", "no formula names it"),
+        ("w0 = {", "m = { unit = \"kg\", start = 1 }\nw0 = {", "knows its unit"),
+        ("zeta = { unit", "\"1z\" = { unit", "cannot be named in formulas"),
+    ] {
+        let text = place.read("derived.toml");
+        let slip = text.replacen(from, to, 1);
+        assert_ne!(slip, text, "{from}");
+        place.write("slip.toml", slip);
+        let words = words.replace("derived.toml", "slip.toml");
+        place.refused("identify slip.toml", &["slip.toml", &words]);
+    }
+    place.refused("identify derived.toml --set c=3", &["parameter `c`: it follows from others"]);
+    place.refused("identify derived.toml --fix d", &["parameter `d`: it follows from others"]);
+}

@@ -11,6 +11,7 @@ mod constrained;
 mod control;
 mod convergence;
 mod counters;
+mod derived;
 mod design;
 mod emps;
 mod equilibrium;

@@ -13,15 +13,13 @@ use costate::signature::Quantity;
 use costate::spread::root_mean_square;
 use nalgebra::DMatrix;
 
-/// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors and
-/// modes are taken at their word.
-pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
-    let count = found.parameters.len();
+/// B of the covariance B Bᵀ of determined directions, in columns of unit length, from the singular value decomposition. `variance`: that of residuals
+/// over their deviations; priors and modes are taken at their word.
+pub(super) fn root(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
     let (p, rank) = (found.active.len(), found.rank);
     let part =
         |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
-    // C = B Bᵀ in columns of unit length
-    let b = match &residuals.spread {
+    match &residuals.spread {
         None => part(1) * variance.sqrt(),
         Some(spread) => {
             // the part of priors and modes in the spread does not grow with the noise
@@ -32,9 +30,15 @@ pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, varianc
             let back = found.vectors.columns(0, rank);
             part(2) * (columns * back).transpose() * variance.sqrt()
         }
-    };
+    }
+}
+
+/// Covariance in the parameters' units; NaN for those that are not determined. `root`: [`root`].
+pub(super) fn covariance(found: &Identifiability, root: &DMatrix<f64>) -> DMatrix<f64> {
+    let count = found.parameters.len();
+    let p = found.active.len();
     let mut covariance = DMatrix::from_element(count, count, f64::NAN);
-    let unit = &b * b.transpose();
+    let unit = root * root.transpose();
     let change = |i: usize| {
         let parameter = &found.parameters[found.active[i]];
         // the logarithm's change is that in sizes

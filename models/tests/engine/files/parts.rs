@@ -242,11 +242,11 @@ fn slips_in_parts_are_named() {
             "line 30: there is no key or member `weel` in [revolute.axle]; did you mean `wheel`?",
         ),
         ("pinion = [0, 0.1], plate", "pinion = [0], plate", "no list of 2 numbers"),
-        ("inertia = 0.02", "inertia = \"m*m*0.02[m^2/kg]\"", "no sum of multiples of parameters"),
-        // slopes of these are constant, and yet they are no straight lines
-        ("inertia = 0.02", "inertia = \"if(m > 2, 0.02, 0.03)\"", "no sum of multiples of parameters"),
-        ("inertia = 0.02", "inertia = \"mod(m, 1[kg])*1[m^2]\"", "no sum of multiples of parameters"),
-        ("inertia = 0.02", "inertia = \"step(m)*0.02[kg m^2]\"", "no sum of multiples of parameters"),
+        (
+            "inertia = 0.02",
+            "inertia = \"0.02[kg^2 m^2]/(m - 1.5[kg])\"",
+            "inertia of `body.wheel`: this is inf at the nominal parameters",
+        ),
         ("is = \"F*(m*0.5[1/kg] + 1)\"", "is = \"sign(F)*1[N]\"", "no strength that a part can have"),
         (
             "inertia = 0.02",
@@ -274,4 +274,48 @@ fn slips_in_parts_are_named() {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Protects properties that are no sums of multiples of parameters, with slopes that are constant or not: cost, gradient and Hessian follow from
+/// those of the mechanism with a parameter in their place; its inertia is another one in its last bit, of which stiff parts make 1e-12.
+#[test]
+fn properties_follow_from_parameters() {
+    type Slopes = [f64; 2];
+    // the value at m, and its first and second derivative
+    type Law = fn(f64) -> (f64, Slopes);
+    let laws: [(&str, Law); 3] = [
+        ("m*m*0.02[m^2/kg]", |m| (0.02 * m * m, [0.04 * m, 0.04])),
+        ("if(m > 1.6[kg], 0.02[m^2]*m, 0.03[kg m^2])", |m| {
+            if m > 1.6 { (0.02 * m, [0.02, 0.0]) } else { (0.03, [0.0, 0.0]) }
+        }),
+        ("mod(m, 1[kg])*0.1[m^2] + shift", |m| (m % 1.0 * 0.1 + 0.01, [0.1, 0.0])),
+    ];
+    let text = ALL.replace("constants = {", "constants = { shift = \"0.01[kg m^2]\",");
+    for (law, value) in laws {
+        let (nominal, (start, [slope, bend])) = (value(1.5).0, value(1.7));
+        let other = text
+            .replace("[body]", &format!("I = {{ unit = \"kg m^2\", nominal = {nominal:?} }}\n[body]"))
+            .replace("start = {", &format!("start = {{ I = {start:?},"))
+            .replace("inertia = 0.02", "inertia = \"I\"");
+        let text = text.replace("inertia = 0.02", &format!("inertia = \"{law}\""));
+        let [own, other] = [text, other].map(|text| {
+            let entry = costate_file::parse(&text, Path::new("all.toml")).unwrap_or_else(|error| panic!("{error}"));
+            (derivatives(&entry.problem(&entry.scenario).unwrap()), entry.system.signature().parameters.clone())
+        });
+        let place = |name: &str| other.1.iter().position(|own| own.name == name).unwrap();
+        let (m, i) = (place("m"), place("I"));
+        assert_eq!(own.1.len() + 1, other.1.len());
+        let ((cost, gradient, hessian, _), count) = (&other.0, own.1.len());
+        let expected: Vec<f64> =
+            (0..count).map(|k| gradient[k] + if k == m { slope * gradient[i] } else { 0.0 }).collect();
+        let row = |k: usize| -> Vec<f64> {
+            let of = |j: usize, l: usize| hessian[j][l] + if l == m { slope * hessian[j][i] } else { 0.0 };
+            let entry = |l: usize| of(k, l) + if k == m { slope * of(i, l) } else { 0.0 };
+            (0..count).map(|l| entry(l) + if (k, l) == (m, m) { bend * gradient[i] } else { 0.0 }).collect()
+        };
+        let rows: Vec<f64> = (0..count).flat_map(row).collect();
+        let errors = [(own.0.0 - cost).abs() / cost, distance(&own.0.1, &expected), distance(&own.0.2.concat(), &rows)];
+        println!("{law}: {errors:?}");
+        assert!(errors.iter().all(|error| *error <= 1e-11), "{law}: {errors:?}");
+    }
 }
