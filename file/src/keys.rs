@@ -136,7 +136,8 @@ pub(crate) const PLANAR: Keys = Keys {
     about: "At the top of a file with a mechanism of the plane. [What parts are](parts.md). Each of them has a name: `[body]` holds `crank = { .. }`. \
 A key that names a member (a body, a point, or `ground`) is a place on it, in its own axes, m: `A = { ground = [0, 0], crank = [-0.05, 0] }`; the first of two \
 is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2/12\"`).",
-    rows: r#"| `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
+    rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0] } }` |
+| `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
 | `body` | table of tables | | none | rigid bodies | `{ crank = { mass = 0.3, inertia = 4e-4 } }` |
 | `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 1.0] } }` |
@@ -157,6 +158,19 @@ is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2
 | `contact` | table of tables | | none | a circle on the second member presses against a line on the first | `{ floor = { ground = [0, 0], ball = [0, 0], radius = 0.1, stiffness = 1e6 } }` |
 | `drive` | table of tables | | none | a coordinate follows a function of time | `{ motor = { of = "crank", coordinate = "angle", is = "10[rad/s]*t" } }` |
 | `sensor` | table of tables | | none | outputs, `NAME.angle` and so on | `{ imu = { shows = "accelerometer", coupler = [0, 0] } }` |"#,
+};
+
+pub(crate) const INCLUDE: Keys = Keys {
+    head: "[include.NAME]",
+    about: "A mechanism file of the same kind whose parts are part of this one, called `NAME_PART`; its gravity, scenario and names of its own stay behind. Its `ground` \
+is the body, or the ground, that it is `on`. What is mirrored is so in all its parts; angles between its members, torques and their laws keep their sign.",
+    rows: r#"| `file` | text | | must be given | the file, beside this one | `"leg.toml"` |
+| `on` | text | | `ground` | the body that its ground is | `"trunk"` |
+| `at` | list of two values | m | `[0, 0]` | its origin, in the axes of that body | `[0.2, 0.0]` |
+| `angle` | number | rad | 0 | of its axes against those of that body | `1.5707963` |
+| `mirrored` | `x` or `y` | | not mirrored | the axis of the file that is turned round, before it is placed | `"x"` |
+| `shared` | true, or list of texts | | none | parameters and inputs that are those of this file, or of all that share them; others are called `NAME_PARAMETER` | `["m_leg"]` |
+| `with` | table of formulas | | none | its parameters that follow from those of this file | `{ length = "L/2" }` |"#,
 };
 
 pub(crate) const BODY: Keys = Keys {
@@ -310,7 +324,8 @@ pub(crate) mod space {
         about: "At the top of a file with a mechanism of space. [What parts are](parts.md#space). Members, places and properties are as in the plane, with three \
 components; z is up. A place may be a table with the directions of a joint or a sensor there: `crank = { at = [0, 0, 0.1], axis = [0, 1, 0] }`. Instead of two places, \
 joints take a point and directions of the world at the start: `{ from = \"ground\", on = \"crank\", point = [0, 0, 0], axis = [0, 1, 0] }`.",
-        rows: r#"| `gravity` | list of three values | m/s^2 | `[0, 0, -9.81]` | along x, y and z | `[0.0, 0.0, -9.81]` |
+        rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename-of-space) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0.1, 0] } }` |
+| `gravity` | list of three values | m/s^2 | `[0, 0, -9.81]` | along x, y and z | `[0.0, 0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
 | `body` | table of tables | | none | rigid bodies | `{ top = { mass = 0.3, inertia = [1e-3, 1e-3, 5e-4] } }` |
 | `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 0.0, 1.0] } }` |
@@ -337,6 +352,18 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `contact` | table of tables | | none | a sphere on the second member presses against a plane through the first place, whose axis points into free space | `{ floor = { ground = [0, 0, 0], ball = [0, 0, 0], radius = 0.1, stiffness = 1e6 } }` |
 | `drive` | table of tables | | none | a joint's angle or way follows a function of time | `{ d = { of = "hinge", is = "10[rad/s]*t" } }` |
 | `sensor` | table of tables | | none | outputs | `{ imu = { shows = "accelerometer", top = [0, 0, 0.1] } }` |"#,
+    };
+
+    pub(crate) const INCLUDE: Keys = Keys {
+        head: "[include.NAME] of space",
+        about: "As in the plane, but for:",
+        rows: r#"| `file` | text | | must be given | the file, beside this one | `"leg.toml"` |
+| `on` | text | | `ground` | the body that its ground is | `"trunk"` |
+| `at` | list of three values | m | `[0, 0, 0]` | its origin, in the axes of that body | `[0.2, 0.1, 0.0]` |
+| `turned` | list of three numbers | rad | `[0, 0, 0]` | rotation vector of its axes against those of that body | `[0.0, 0.0, 1.57]` |
+| `mirrored` | `x`, `y` or `z` | | not mirrored | the axis of the file that is turned round, before it is placed | `"y"` |
+| `shared` | true, or list of texts | | none | parameters and inputs that are those of this file, or of all that share them; others are called `NAME_PARAMETER` | `["m_leg"]` |
+| `with` | table of formulas | | none | its parameters that follow from those of this file | `{ length = "L/2" }` |"#,
     };
 
     pub(crate) const BODY: Keys = Keys {
@@ -473,8 +500,9 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 14] = [
+    pub(crate) const ALL: [&Keys; 15] = [
         &TOP,
+        &INCLUDE,
         &BODY,
         &POINT,
         &PLACE,
@@ -492,7 +520,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 }
 
 /// All tables of keys, in the order of the page.
-const ALL: [&Keys; 27] = [
+const ALL: [&Keys; 28] = [
     &HEAD,
     &PARAMETER,
     &CONSTANT,
@@ -505,6 +533,7 @@ const ALL: [&Keys; 27] = [
     &ENERGY,
     &PICTURE,
     &PLANAR,
+    &INCLUDE,
     &BODY,
     &POINT,
     &JOINT,

@@ -135,15 +135,15 @@ impl Picture {
 }
 
 /// A picture that is being read.
-struct Painter<'r, 'a> {
-    reading: &'r mut Reading<'a>,
+struct Painter<'r> {
+    reading: &'r mut Reading,
     roots: Vec<(NodePlace, usize)>,
     names: Vec<String>,
     items: Vec<Item>,
 }
 
 /// Reads the picture of a model, if there is one.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Option<Picture>> {
+pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<Option<Picture>> {
     let Some(section) = root.section("picture")? else { return Ok(None) };
     section.only(&[&keys::PICTURE])?;
     let mut painter = Painter { reading, roots: Vec::new(), names: Vec::new(), items: Vec::new() };
@@ -211,7 +211,7 @@ fn list<'s>(section: &Section<'s>, key: &str) -> Result<&'s [Value]> {
     }
 }
 
-impl Painter<'_, '_> {
+impl Painter<'_> {
     /// The place among the numbers that a formula's value will have.
     fn number(&mut self, section: &Section<'_>, key: &str, value: &Value, unit: &str) -> Result<usize> {
         let formula = formula_of(value, section, key, format!("`{key}` of the picture"))?;

@@ -1,6 +1,7 @@
 //! Reads a mechanism file: its names, its formulas, and what becomes of them.
 
 mod derived;
+mod include;
 mod plain;
 
 pub use derived::derive;
@@ -68,10 +69,10 @@ pub fn parse(text: &str, path: &Path) -> Result<Entry> {
 }
 
 /// What is made of the table of a file; errors have their lines.
-fn of_root<R>(text: &str, path: &Path, make: impl FnOnce(&Section<'_>, &Lines) -> Result<R>) -> Result<R> {
+fn of_root<R>(text: &str, path: &Path, make: impl FnOnce(&Section<'_>, &Arc<Lines>) -> Result<R>) -> Result<R> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table = table(text, path)?;
-    let lines = Lines::of(text, path);
+    let lines = Arc::new(Lines::of(text, path));
     let root = Section { file: path, keys: Vec::new(), table: &table };
     make(&root, &lines).map_err(|error| lines.locate(error))
 }
@@ -128,8 +129,11 @@ impl Formula {
 }
 
 /// A file that is being read.
-pub(crate) struct Reading<'a> {
-    pub lines: &'a Lines,
+pub(crate) struct Reading {
+    pub lines: Arc<Lines>,
+    /// Files that it includes, those that include others first.
+    pub included: Vec<include::Scope>,
+
     pub formulas: Formulas,
     pub signature: Signature,
     /// True if formulas are checked for units.
@@ -167,7 +171,7 @@ const fn bits(banks: &[Bank]) -> u8 {
     all
 }
 
-fn entry(root: &Section<'_>, lines: &Lines) -> Result<Entry> {
+fn entry(root: &Section<'_>, lines: &Arc<Lines>) -> Result<Entry> {
     let (mut reading, kind) = begin(root, lines)?;
     let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
     let system: Arc<dyn System> = match kind {
@@ -204,7 +208,7 @@ enum Kinds {
 }
 
 /// Reads what a file names, and its kind.
-fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds)> {
+fn begin(root: &Section<'_>, lines: &Arc<Lines>) -> Result<(Reading, Kinds)> {
     if let Some(version) = root.count("version")?.filter(|version| *version != VERSION) {
         let problem = format!("this costate reads version {VERSION}, and the file is of version {version}");
         return Err(root.wrong("version", problem, "take a newer costate"));
@@ -237,12 +241,15 @@ fn begin<'a>(root: &Section<'_>, lines: &'a Lines) -> Result<(Reading<'a>, Kinds
     let mut reading = Reading {
         are_units_checked: root.flag("units")?.unwrap_or(true),
         files: vec![root.file.to_path_buf()],
-        ..Reading::bare(lines, formulas, name)
+        ..Reading::bare(lines.clone(), formulas, name)
     };
     reading.names(root)?;
     reading.constants(root)?;
     reading.tables(root)?;
     reading.definitions(root)?;
+    if kind != Kinds::Plain {
+        reading.include(root, 0, "", 0)?;
+    }
     Ok((reading, kind))
 }
 
@@ -257,11 +264,12 @@ fn is_name(name: &str) -> bool {
         && all.all(|c| c.is_alphanumeric() || c == '_')
 }
 
-impl<'a> Reading<'a> {
+impl Reading {
     /// What is known before a file is read.
-    fn bare(lines: &'a Lines, formulas: Formulas, name: String) -> Self {
+    fn bare(lines: Arc<Lines>, formulas: Formulas, name: String) -> Self {
         Reading {
             lines,
+            included: Vec::new(),
             formulas,
             signature: Signature::new(name),
             are_units_checked: true,
@@ -272,7 +280,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Reading<'_> {
+impl Reading {
     pub fn large(&self) -> impl Fn(TooLarge) -> Error + use<> {
         |_| Error::invalid("the formulas of this file", "they are too large", "write a larger mechanism in Rust")
     }

@@ -12,7 +12,7 @@ use costate_identify::registry::Scenario;
 use costate_identify::{Error, Result};
 
 /// Reads the scenario; what is not said is as everywhere.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<Scenario> {
+pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<Scenario> {
     let all: Vec<String> = reading.signature.outputs.iter().map(|output| output.name.clone()).collect();
     let count = reading.signature.inputs.len();
     let mut scenario = Scenario { outputs: all, signals: vec![Signal::constant(0.0); count], ..Scenario::default() };

@@ -1,5 +1,6 @@
 //! Mechanisms from parts: what those of the plane and of space share.
 
+mod include;
 pub(crate) mod planar;
 pub(crate) mod spatial;
 
@@ -65,8 +66,8 @@ trait Declares {
 }
 
 /// Properties of parts, as a file says them.
-struct Properties<'r, 'a, M> {
-    reading: &'r mut Reading<'a>,
+struct Properties<'r, M> {
+    reading: &'r mut Reading,
     mechanism: M,
     parameters: Vec<Value>,
     inputs: Vec<Input>,
@@ -80,7 +81,7 @@ fn unit_of(text: &str) -> Units {
     Dimension::of(text).map_or(Units::Any, Units::Is)
 }
 
-impl<M: Declares> Properties<'_, '_, M> {
+impl<M: Declares> Properties<'_, M> {
     /// The mechanism, and what is to follow from its parameters.
     fn end(self) -> (M, Option<ByFormulas>) {
         let roots: Vec<_> = self.derived.iter().enumerate().map(|(k, (_, place, _))| (*place, k)).collect();
@@ -323,9 +324,15 @@ fn axes(own: &Section<'_>) -> Result<Axes> {
     }
 }
 
-/// A part that a key names.
-fn named<'p, T>(own: &Section<'_>, key: &str, kind: &'static str, parts: &'p [(String, T)]) -> Result<&'p T> {
+/// A part that a key names, in a file whose names begin with a prefix.
+fn named<'p, T>(
+    own: &Section<'_>,
+    key: &str,
+    kind: &'static str,
+    (parts, prefix): (&'p [(String, T)], &str),
+) -> Result<&'p T> {
     let name = own.text(key)?.unwrap_or_default();
-    let found = parts.iter().find(|(part, _)| *part == name).map(|(_, part)| part);
-    found.ok_or_else(|| own.at(key, Error::unknown(kind, &name, own.place(), parts.iter().map(|(name, _)| name))))
+    let known = || parts.iter().filter_map(|(part, own)| Some((part.strip_prefix(prefix)?, own)));
+    let found = known().find(|(part, _)| *part == name).map(|(_, part)| part);
+    found.ok_or_else(|| own.at(key, Error::unknown(kind, &name, own.place(), known().map(|(name, _)| name))))
 }

@@ -1,5 +1,6 @@
 //! Mechanisms of the plane from parts.
 
+use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
 use crate::dimension::Dimension;
 use crate::keys;
@@ -9,7 +10,7 @@ use costate::value::Value;
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::StateVariable;
-use costate_parts::law::Linear;
+use costate_parts::law::{Axes, Linear};
 use costate_parts::planar::{
     Body, Gears, Joint, Mechanism, Member, Mounting, OnLine, Place, Prismatic, Revolute, Rod, Strut, Weld,
 };
@@ -37,24 +38,79 @@ impl Declares for Mechanism {
 }
 
 /// The mechanism that is being put together.
-struct Parts<'r, 'a> {
-    own: Properties<'r, 'a, Mechanism>,
+struct Parts<'r> {
+    own: Properties<'r, Mechanism>,
     members: Vec<(String, Member)>,
     joints: Vec<(String, AnyJoint)>,
     struts: Vec<(String, AnyStrut)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
+    /// How bodies and points begin.
+    starts: Vec<(String, Start)>,
+    /// Frames of all files, and that of the one whose parts are read.
+    frames: Vec<Frame<Member>>,
+    frame: Frame<Member>,
+}
+
+impl<'r> Builder<'r> for Parts<'r> {
+    type Mechanism = Mechanism;
+
+    fn own(&mut self) -> &mut Properties<'r, Mechanism> {
+        &mut self.own
+    }
+
+    fn place(&mut self, parent: usize, own: &Section<'_>, prefix: String) -> Result<()> {
+        self.enter(parent);
+        let angle = own.number("angle")?.unwrap_or(0.0);
+        let [x, y] = self.own.list_or_zero(own, "at", "m")?;
+        let mirror = match own.text("mirrored")?.as_deref() {
+            None => [1.0, 1.0, 1.0],
+            Some("x") => [-1.0, 1.0, 1.0],
+            Some("y") => [1.0, -1.0, 1.0],
+            Some(other) => return Err(own.at("mirrored", Error::unknown("axis", other, own.place(), ["x", "y"]))),
+        };
+        let (sin, cos) = angle.sin_cos();
+        let rotation = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
+        let placed = Transform { offset: [x, y, 0.0.into()], rotation, angle, mirror };
+        let on = match own.text("on")?.as_deref() {
+            None | Some("ground") => None,
+            Some(name) => {
+                let full = format!("{}{name}", self.frame.prefix);
+                let member = self.member(own, "on")?;
+                let start = self.starts.iter().find(|(known, _)| *known == full);
+                let (_, start) = start.ok_or_else(|| own.wrong("on", "it is no body", "name a body, or `ground`"))?;
+                Some((member, start.clone()))
+            }
+        };
+        let frame = self.frame.of_included(own, prefix, on, &placed)?;
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    fn enter(&mut self, number: usize) {
+        self.frame = self.frames[number].clone();
+    }
+}
+
+/// Two components, of three.
+fn two([x, y, _]: [Value; 3]) -> [Value; 2] {
+    [x, y]
+}
+
+fn three([x, y]: [Value; 2]) -> [Value; 3] {
+    [x, y, 0.0.into()]
 }
 
 /// Reads a mechanism of the plane, whose names are known already.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
+pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mut mechanism = Mechanism::new(&reading.signature.name);
     let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
     let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
-    let members = vec![("ground".to_string(), mechanism.ground())];
-    let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
+    let frame = Frame::of_root(mechanism.ground());
+    let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
-    let mut parts = Parts { own, members, joints, struts, states };
+    let frames = vec![frame.clone()];
+    let mut parts = Parts { own, members, joints, struts, states, starts, frames, frame };
     if root.table.contains_key("gravity") {
         let gravity = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -63,8 +119,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mec
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    type Reader<'r, 'a> = fn(&mut Parts<'r, 'a>, &str, &Section<'_>, &str) -> Result<()>;
-    let kinds: [(&str, Reader<'_, '_>); 19] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 19] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("revolute", Parts::joint),
@@ -85,41 +140,82 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mec
         ("drive", Parts::drive),
         ("sensor", Parts::sensor),
     ];
-    for (kind, read) in kinds {
-        let Some((section, names)) = parts.own.reading.rows(root, kind)? else { continue };
-        for name in names {
-            if let Some(own) = section.section(&name)? {
-                read(&mut parts, &name, &own, kind)?;
-            }
-        }
-    }
+    read_all(&mut parts, root, &kinds)?;
     Ok(parts.own.end())
 }
 
-impl Parts<'_, '_> {
+impl Parts<'_> {
+    /// Members that a file may name.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let own = self.members.iter().filter_map(|(name, _)| name.strip_prefix(&self.frame.prefix));
+        std::iter::once("ground".to_string()).chain(own.map(String::from))
+    }
+
+    fn find(&self, name: &str) -> Option<Member> {
+        if name == "ground" {
+            return Some(self.frame.member.clone());
+        }
+        let known = self.members.iter().find(|(own, _)| own.strip_prefix(&self.frame.prefix) == Some(name));
+        known.map(|(_, member)| member.clone())
+    }
+
     fn member(&self, own: &Section<'_>, key: &str) -> Result<Member> {
         let missing = || own.wrong(key, "it is missing", "name a body, a point or `ground`");
         let name = own.text(key)?.ok_or_else(missing)?;
-        let found = self.members.iter().find(|(member, _)| *member == name);
-        let unknown =
-            || own.at(key, Error::unknown("member", &name, own.place(), self.members.iter().map(|(name, _)| name)));
-        found.map(|(_, member)| member.clone()).ok_or_else(unknown)
+        self.find(&name).ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), self.names())))
+    }
+
+    /// What the angle of `on` against `from` is less than a file says, where one of them is its ground and that has been turned.
+    fn turn_of_ground(&self, own: &Section<'_>) -> Result<f64> {
+        let is_ground = |key: &str| Ok::<_, Error>(if own.text(key)?.as_deref() == Some("ground") { 1.0 } else { 0.0 });
+        Ok(self.frame.ground.angle * (is_ground("from")? - is_ground("on")?))
+    }
+
+    /// Members between which an angle is measured: in what is mirrored, it grows the other way around.
+    fn between(&self, own: &Section<'_>) -> Result<[Member; 2]> {
+        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+        Ok(if self.frame.ground.is_mirrored() { [on, from] } else { [from, on] })
+    }
+
+    /// An angle of a direction on a member, by its name.
+    fn direction_on(&self, member: &str, angle: Value) -> Value {
+        let ground = &self.frame.ground;
+        let angle = if ground.is_mirrored() { -angle } else { angle };
+        // both axes are half a turn
+        let angle = if ground.mirror[0] < 0.0 { angle + std::f64::consts::PI } else { angle };
+        if member == "ground" && ground.angle != 0.0 { angle + ground.angle } else { angle }
+    }
+
+    /// An angle of the second member of a joint against the first, by their names.
+    fn angle_between(&self, members: &[String; 2], angle: Value) -> Value {
+        let ground = &self.frame.ground;
+        let angle = if ground.is_mirrored() { -angle } else { angle };
+        match members.each_ref().map(|name| name == "ground") {
+            [true, false] if ground.angle != 0.0 => angle + ground.angle,
+            [false, true] if ground.angle != 0.0 => angle - ground.angle,
+            _ => angle,
+        }
     }
 
     /// The places of a part, which are all keys that are not its own.
     fn places<const N: usize>(&mut self, own: &Section<'_>, known: &Keys) -> Result<[Place; N]> {
+        Ok(self.named_places(own, known)?.map(|(_, place)| place))
+    }
+
+    fn named_places<const N: usize>(&mut self, own: &Section<'_>, known: &Keys) -> Result<[(String, Place); N]> {
         let mut places = Vec::new();
         for key in self.own.reading.lines.in_order(own) {
             if known.names().any(|name| name == key) {
                 continue;
             }
-            let Some((_, member)) = self.members.iter().find(|(name, _)| *name == key) else {
-                let names = known.names().map(String::from).chain(self.members.iter().map(|(name, _)| name.clone()));
+            let Some(member) = self.find(&key) else {
+                let names = known.names().map(String::from).chain(self.names());
                 return Err(own.at(&key, Error::unknown("key or member", &key, own.place(), names)));
             };
-            let member = member.clone();
-            let location = self.own.list(own, &key, "m")?;
-            places.push(member.at(location));
+            let location = three(self.own.list(own, &key, "m")?);
+            let ground = &self.frame.ground;
+            let location = if key == "ground" { ground.point(location) } else { ground.mirror_alone().point(location) };
+            places.push((key, member.at(two(location))));
         }
         let count = places.len();
         places.try_into().map_err(|_| {
@@ -134,8 +230,8 @@ impl Parts<'_, '_> {
     }
 
     /// A member of a mechanism that is new.
-    fn add(&mut self, own: &Section<'_>, name: &str, member: Member) -> Result<()> {
-        if self.members.iter().any(|(known, _)| known == name) {
+    fn add(&mut self, own: &Section<'_>, name: &str, member: Member, start: Start) -> Result<()> {
+        if name == "ground" || self.members.iter().any(|(known, _)| known == name) {
             let error =
                 Error::invalid(own.place(), format!("`{name}` is there already"), "give each member its own name");
             return Err(own.at("", error));
@@ -144,30 +240,56 @@ impl Parts<'_, '_> {
             self.own.mechanism.free(&member);
         }
         self.members.push((name.to_string(), member));
+        self.starts.push((name.to_string(), start));
         Ok(())
+    }
+
+    /// The name of a part of the file that is read.
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.frame.prefix)
+    }
+
+    /// Position and velocity at the start.
+    fn begins(&mut self, own: &Section<'_>) -> Result<[[Value; 3]; 2]> {
+        let [at, moving] = [self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?];
+        let (at, moving) = self.frame.begins(three(at), three(moving));
+        Ok([at, moving])
     }
 
     fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::BODY])?;
+        let name = &self.full(name);
         let body = Body::new(self.own.value(own, "mass", "kg")?, self.own.value(own, "inertia", "kg m^2")?);
-        let body = body.center(self.own.list_or_zero(own, "center", "m")?);
-        let body = body.at(self.own.list_or_zero(own, "at", "m")?, self.own.value_or(own, "angle", "rad", 0.0)?);
-        let body =
-            body.moving(self.own.list_or_zero(own, "moving", "m/s")?, self.own.value_or(own, "rate", "rad/s", 0.0)?);
-        let member = self.own.mechanism.body(name, body);
-        self.add(own, name, member)
+        let center = three(self.own.list_or_zero(own, "center", "m")?);
+        let body = body.center(two(self.frame.ground.mirror_alone().point(center)));
+        let [at, moving] = self.begins(own)?;
+        let [angle, rate] =
+            [self.own.value_or(own, "angle", "rad", 0.0)?, self.own.value_or(own, "rate", "rad/s", 0.0)?];
+        let world = &self.frame.world;
+        let angle = if world.is_mirrored() { -angle } else { angle };
+        let angle = if world.angle != 0.0 { angle + world.angle } else { angle };
+        let [.., rate] = self.frame.spins([0.0.into(), 0.0.into(), rate]);
+        let member = self.own.mechanism.body(name, body.at(two(at), angle).moving(two(moving), rate));
+        let turned = constants([angle]).map(|[angle]| {
+            let (sin, cos) = angle.sin_cos();
+            ([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]], angle)
+        });
+        let spinning = constants([rate]).map(|[rate]| [0.0, 0.0, rate]);
+        self.add(own, name, member, Start { at, turned, moving, spinning })
     }
 
     fn point(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::POINT])?;
+        let name = &self.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
-        let (at, moving) = (self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?);
-        let member = self.own.mechanism.point_moving(name, mass, at, moving);
-        self.add(own, name, member)
+        let [at, moving] = self.begins(own)?;
+        let member = self.own.mechanism.point_moving(name, mass, two(at), two(moving));
+        // nothing can be placed on what has no axes
+        self.add(own, name, member, Start { at, turned: None, moving, spinning: None })
     }
 
     fn joint(&mut self, name: &str, own: &Section<'_>, kind: &str) -> Result<()> {
-        let [first, second] = self.places(own, &keys::JOINT)?;
+        let [(one, first), (other, second)] = self.named_places(own, &keys::JOINT)?;
         let takes: &[&str] = match kind {
             "weld" => &["angle"],
             "prismatic" => &["direction", "angle"],
@@ -176,8 +298,10 @@ impl Parts<'_, '_> {
             _ => &[],
         };
         takes_only(own, &keys::JOINT, takes, &format!("a {kind} joint"))?;
+        let name = &self.full(name);
         let [direction, angle] =
             [self.own.value_or(own, "direction", "rad", 0.0)?, self.own.value_or(own, "angle", "rad", 0.0)?];
+        let (direction, angle) = (self.direction_on(&one, direction), self.angle_between(&[one, other], angle));
         let joint = match kind {
             "weld" => AnyJoint::Weld(self.own.mechanism.weld(name, first, second, angle)),
             "prismatic" => AnyJoint::Prismatic(self.own.mechanism.prismatic(name, first, second, direction, angle)),
@@ -193,6 +317,7 @@ impl Parts<'_, '_> {
     }
 
     fn gears(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::GEARS])?;
         let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
         let ratio = self.own.value(own, "ratio", "")?;
@@ -201,6 +326,7 @@ impl Parts<'_, '_> {
     }
 
     fn spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let [first, second] = self.places(own, &keys::SPRING)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
@@ -211,6 +337,7 @@ impl Parts<'_, '_> {
     }
 
     fn strut(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let [first, second] = self.places(own, &keys::STRUT)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
@@ -220,27 +347,40 @@ impl Parts<'_, '_> {
     }
 
     fn torsion(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::TORSION])?;
-        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+        let [from, on] = self.between(own)?;
         let is_linear = ["stiffness", "damping"].into_iter().find(|key| own.table.contains_key(*key));
         if !own.table.contains_key("torque") {
             let [stiffness, damping] = [
                 self.own.value_or(own, "stiffness", "N m/rad", 0.0)?,
                 self.own.value_or(own, "damping", "N m s/rad", 0.0)?,
             ];
-            self.own.mechanism.torsion(name, &from, &on, stiffness, damping);
+            match self.turn_of_ground(own)? {
+                0.0 => self.own.mechanism.torsion(name, &from, &on, stiffness, damping),
+                turn => {
+                    let free = turn * self.frame.ground.sign();
+                    self.own.mechanism.torsion_by(name, &from, &on, free, Linear, [stiffness, damping]);
+                }
+            }
             return Ok(());
         }
         if let Some(key) = is_linear {
             return Err(own.wrong(key, "there is a law, too", "write it into `torque`"));
         }
         let free_angle = self.own.value_or(own, "free_angle", "rad", 0.0)?;
+        let turn = self.turn_of_ground(own)? * self.frame.ground.sign();
+        let free_angle = if turn == 0.0 { free_angle } else { free_angle + turn };
         let (law, parameters) = self.own.law(own, "torque", ["rad", "N m"])?;
         self.own.mechanism.torsion_by(name, &from, &on, free_angle, law, parameters);
         Ok(())
     }
 
     fn support(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
+        let world = &self.frame.world;
+        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
+        self.frame.refuse_placed(own, "a support is measured from the origin of the world", is_fit)?;
         let [place] = self.places(own, &keys::SUPPORT)?;
         let direction = self.own.value(own, "direction", "rad")?;
         let free_distance = self.own.value_or(own, "free_distance", "m", 0.0)?;
@@ -268,8 +408,9 @@ impl Parts<'_, '_> {
     }
 
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::DC_MOTOR])?;
-        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+        let [from, on] = self.between(own)?;
         let circuit = self.own.circuit(own, "N m/A")?;
         let voltage = self.own.voltage(own)?;
         let current = self.own.mechanism.dc_motor(name, &from, &on, voltage, circuit);
@@ -278,9 +419,14 @@ impl Parts<'_, '_> {
     }
 
     fn force(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let [place] = self.places(own, &keys::FORCE)?;
-        let direction = self.own.list(own, "direction", "")?;
+        let direction = three(self.own.list(own, "direction", "")?);
         let axes = axes(own)?;
+        let direction = two(match axes {
+            Axes::World => self.frame.world.vector(direction),
+            Axes::Body => self.frame.ground.mirror_alone().vector(direction),
+        });
         match self.own.strength(own, "is", "N")? {
             Strength::Given(amount) => self.own.mechanism.force(name, place, direction, axes, amount),
             Strength::OfTime(function, u) => self.own.mechanism.force_by(name, place, direction, axes, function, u),
@@ -289,8 +435,9 @@ impl Parts<'_, '_> {
     }
 
     fn torque(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::TORQUE])?;
-        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+        let [from, on] = self.between(own)?;
         match self.own.strength(own, "is", "N m")? {
             Strength::Given(amount) => self.own.mechanism.torque(name, &from, &on, amount),
             Strength::OfTime(function, u) => self.own.mechanism.torque_by(name, &from, &on, function, u),
@@ -299,6 +446,7 @@ impl Parts<'_, '_> {
     }
 
     fn drag(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let [place] = self.places(own, &keys::DRAG)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
@@ -307,8 +455,12 @@ impl Parts<'_, '_> {
     }
 
     fn contact(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [line, center] = self.places(own, &keys::CONTACT)?;
+        let name = &self.full(name);
+        let [(one, line), (_, center)] = self.named_places(own, &keys::CONTACT)?;
         let direction = self.own.value_or(own, "direction", "rad", 0.0)?;
+        let direction = self.direction_on(&one, direction);
+        // free space stays on the line's left
+        let direction = if self.frame.ground.is_mirrored() { direction + std::f64::consts::PI } else { direction };
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
         self.own.mechanism.contact(name, line, direction, center, radius, stiffness, damping);
@@ -316,7 +468,11 @@ impl Parts<'_, '_> {
     }
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::DRIVE])?;
+        let world = &self.frame.world;
+        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
+        self.frame.refuse_placed(own, "a coordinate is one of the world", is_fit)?;
         let member = self.member(own, "of")?;
         let known = ["x", "y", "angle"];
         let asked = own.text("coordinate")?.unwrap_or_default();
@@ -331,6 +487,7 @@ impl Parts<'_, '_> {
     }
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let known = [
             "position",
             "velocity",
@@ -368,6 +525,7 @@ impl Parts<'_, '_> {
                     "acceleration" => self.own.mechanism.acceleration(name, place, axes),
                     _ => {
                         let angle = self.own.value_or(own, "angle", "rad", 0.0)?;
+                        let angle = if self.frame.ground.is_mirrored() { -angle } else { angle };
                         let gain = self.own.value_or(own, "gain", "", 1.0)?;
                         let bias = self.own.list_or_zero(own, "bias", "m/s^2")?;
                         self.own.mechanism.accelerometer(name, place, Mounting { angle, gain, bias });
@@ -376,14 +534,16 @@ impl Parts<'_, '_> {
                 return Ok(());
             }
             "angle" | "encoder" => {
-                let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+                let is_fit = self.turn_of_ground(own)? == 0.0;
+                self.frame.refuse_placed(own, "its ground is turned", is_fit)?;
+                let [from, on] = self.between(own)?;
                 match shows.as_str() {
                     "angle" => self.own.mechanism.angle(name, &from, &on),
                     _ => self.own.mechanism.encoder(name, &from, &on),
                 }
             }
             "strut" => {
-                let of = named(own, "of", "spring or strut", &self.struts)?;
+                let of = named(own, "of", "spring or strut", (&self.struts, &self.frame.prefix))?;
                 match of {
                     AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
                     AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
@@ -391,7 +551,7 @@ impl Parts<'_, '_> {
             }
             "reaction" => {
                 let on = self.member(own, "on")?;
-                match named(own, "of", "joint", &self.joints)? {
+                match named(own, "of", "joint", (&self.joints, &self.frame.prefix))? {
                     AnyJoint::Revolute(joint) => self.own.mechanism.reaction(name, joint, &on),
                     AnyJoint::Weld(joint) => self.own.mechanism.reaction(name, joint, &on),
                     AnyJoint::Prismatic(joint) => self.own.mechanism.reaction(name, joint, &on),
@@ -401,7 +561,7 @@ impl Parts<'_, '_> {
                 }
             }
             "state" => {
-                let state = *named(own, "of", "motor", &self.states)?;
+                let state = *named(own, "of", "motor", (&self.states, &self.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "energy" => self.own.mechanism.energy(name),

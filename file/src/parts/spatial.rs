@@ -1,15 +1,16 @@
 //! Mechanisms of space from parts.
 
+use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
 use costate::Parameter;
 use costate::value::Value;
-use costate::vector::{Vector, euler_parameters_of};
+use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::StateVariable;
-use costate_parts::law::Linear;
+use costate_parts::law::{Axes, Linear};
 use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut};
 
 /// A spring, for sensors.
@@ -25,24 +26,88 @@ impl Declares for Mechanism {
 }
 
 /// The mechanism that is being put together.
-struct Parts<'r, 'a> {
-    own: Properties<'r, 'a, Mechanism>,
+struct Parts<'r> {
+    own: Properties<'r, Mechanism>,
     members: Vec<(String, Member)>,
     joints: Vec<(String, Joint)>,
     struts: Vec<(String, AnyStrut)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
+    /// How bodies and points begin.
+    starts: Vec<(String, Start)>,
+    /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
+    backwards: Vec<String>,
+    /// Frames of all files, and that of the one whose parts are read.
+    frames: Vec<Frame<Member>>,
+    frame: Frame<Member>,
+}
+
+impl<'r> Builder<'r> for Parts<'r> {
+    type Mechanism = Mechanism;
+
+    fn own(&mut self) -> &mut Properties<'r, Mechanism> {
+        &mut self.own
+    }
+
+    fn place(&mut self, parent: usize, own: &Section<'_>, prefix: String) -> Result<()> {
+        self.enter(parent);
+        let turned = if own.table.contains_key("turned") { numbers(own, "turned")? } else { [0.0; 3] };
+        let offset = self.own.list_or_zero(own, "at", "m")?;
+        let mirror = match own.text("mirrored")?.as_deref() {
+            None => [1.0, 1.0, 1.0],
+            Some("x") => [-1.0, 1.0, 1.0],
+            Some("y") => [1.0, -1.0, 1.0],
+            Some("z") => [1.0, 1.0, -1.0],
+            Some(other) => return Err(own.at("mirrored", Error::unknown("axis", other, own.place(), ["x", "y", "z"]))),
+        };
+        let placed = Transform { offset, rotation: rows(euler_parameters_of(Vector(turned))), angle: 0.0, mirror };
+        let on = match own.text("on")?.as_deref() {
+            None | Some("ground") => None,
+            Some(name) => {
+                let full = self.full(name);
+                let member = self.member(own, "on")?;
+                let start = self.starts.iter().find(|(known, _)| *known == full);
+                let (_, start) = start.ok_or_else(|| own.wrong("on", "it is no body", "name a body, or `ground`"))?;
+                Some((member, start.clone()))
+            }
+        };
+        let frame = self.frame.of_included(own, prefix, on, &placed)?;
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    fn enter(&mut self, number: usize) {
+        self.frame = self.frames[number].clone();
+    }
+}
+
+/// Rows of the matrix of Euler parameters.
+fn rows(parameters: [f64; 4]) -> [[f64; 3]; 3] {
+    let rotation = Rotation::from_euler_parameters(parameters);
+    std::array::from_fn(|i| std::array::from_fn(|j| rotation.axis(j).0[i]))
+}
+
+/// What becomes of directions at a place of a part that is mirrored.
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    /// The axis is one that something turns about.
+    Turn,
+    /// The axis is one that something moves along.
+    Way,
+    /// The axes are those of a frame, which stays one of right hands.
+    Frame,
 }
 
 /// Reads a mechanism of space, whose names are known already.
-pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
+pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mut mechanism = Mechanism::new(&reading.signature.name);
     let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
     let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
-    let members = vec![("ground".to_string(), mechanism.ground())];
-    let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
+    let frame = Frame::of_root(mechanism.ground());
+    let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
-    let mut parts = Parts { own, members, joints, struts, states };
+    let (frames, backwards) = (vec![frame.clone()], Vec::new());
+    let mut parts = Parts { own, members, joints, struts, states, starts, backwards, frames, frame };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -51,8 +116,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mec
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    type Reader<'r, 'a> = fn(&mut Parts<'r, 'a>, &str, &Section<'_>, &str) -> Result<()>;
-    let kinds: [(&str, Reader<'_, '_>); 25] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 25] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -79,46 +143,52 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Section<'_>) -> Result<(Mec
         ("drive", Parts::drive),
         ("sensor", Parts::sensor),
     ];
-    for (kind, read) in kinds {
-        let Some((section, names)) = parts.own.reading.rows(root, kind)? else { continue };
-        for name in names {
-            if let Some(own) = section.section(&name)? {
-                read(&mut parts, &name, &own, kind)?;
-            }
-        }
-    }
+    read_all(&mut parts, root, &kinds)?;
     Ok(parts.own.end())
 }
 
-impl Parts<'_, '_> {
+impl Parts<'_> {
+    /// Members that a file may name.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let own = self.members.iter().filter_map(|(name, _)| name.strip_prefix(&self.frame.prefix));
+        std::iter::once("ground".to_string()).chain(own.map(String::from))
+    }
+
+    fn find(&self, name: &str) -> Option<Member> {
+        if name == "ground" {
+            return Some(self.frame.member.clone());
+        }
+        let known = self.members.iter().find(|(own, _)| own.strip_prefix(&self.frame.prefix) == Some(name));
+        known.map(|(_, member)| member.clone())
+    }
+
     fn member(&self, own: &Section<'_>, key: &str) -> Result<Member> {
         let missing = || own.wrong(key, "it is missing", "name a body, a point or `ground`");
         let name = own.text(key)?.ok_or_else(missing)?;
-        let found = self.members.iter().find(|(member, _)| *member == name);
-        let known = self.members.iter().map(|(name, _)| name);
-        found
-            .map(|(_, member)| member.clone())
-            .ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), known)))
+        self.find(&name).ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), self.names())))
     }
 
     /// The places of a part: all keys that are not its own, or a point of the world at the start on two members.
-    fn places<const N: usize>(&mut self, own: &Section<'_>, known: &Keys) -> Result<[Place; N]> {
+    fn places<const N: usize>(&mut self, own: &Section<'_>, known: &Keys, axis: Axis) -> Result<[Place; N]> {
         let mut places = Vec::new();
         for key in self.own.reading.lines.in_order(own) {
             if known.names().any(|name| name == key) {
                 continue;
             }
-            let Some((_, member)) = self.members.iter().find(|(name, _)| *name == key) else {
-                let names = known.names().map(String::from).chain(self.members.iter().map(|(name, _)| name.clone()));
+            let Some(member) = self.find(&key) else {
+                let names = known.names().map(String::from).chain(self.names());
                 return Err(own.at(&key, Error::unknown("key or member", &key, own.place(), names)));
             };
-            let member = member.clone();
+            let placed = if key == "ground" { self.frame.ground.clone() } else { self.frame.ground.mirror_alone() };
             let place = match own.section_or_list(&key)? {
-                None => member.at(self.own.list(own, &key, "m")?),
+                None => {
+                    let place = member.at(placed.point(self.own.list(own, &key, "m")?));
+                    self.directed(place, None, &placed, axis)?
+                }
                 Some(table) => {
                     table.only(&[&keys::PLACE])?;
-                    let place = member.at(self.own.list_or_zero(&table, "at", "m")?);
-                    self.directed(place, &table)?
+                    let place = member.at(placed.point(self.own.list_or_zero(&table, "at", "m")?));
+                    self.directed(place, Some(&table), &placed, axis)?
                 }
             };
             places.push(place);
@@ -127,11 +197,15 @@ impl Parts<'_, '_> {
             if !places.is_empty() {
                 return Err(own.wrong("point", "places on members are named, too", "give either"));
             }
-            let point = numbers(own, "point")?;
+            let world = self.frame.world.clone();
+            let Some(point) = constants(world.point(numbers(own, "point")?.map(Value::from))) else {
+                let problem = "where this file begins depends on parameters";
+                return Err(own.wrong("point", problem, "name places on members"));
+            };
             for key in ["from", "on"] {
                 let member = self.member(own, key)?;
                 let place = self.own.mechanism.place(&member, point);
-                places.push(self.directed(place, own)?);
+                places.push(self.directed(place, Some(own), &world, axis)?);
             }
         }
         let count = places.len();
@@ -142,21 +216,40 @@ impl Parts<'_, '_> {
         })
     }
 
-    /// A place with the directions that are said of it.
-    fn directed(&mut self, place: Place, own: &Section<'_>) -> Result<Place> {
+    /// A place with the directions that are said of it, in axes that are placed.
+    fn directed(&mut self, place: Place, own: Option<&Section<'_>>, placed: &Transform, kind: Axis) -> Result<Place> {
         let mut place = place;
-        if own.table.contains_key("axis") {
-            place = place.axis::<Value>(self.own.list(own, "axis", "")?);
+        let mut given = |key: &str| match own.filter(|own| own.table.contains_key(key)) {
+            Some(own) => self.own.list::<3>(own, key, "").map(Some),
+            None => Ok(None),
+        };
+        let (axis, across) = (given("axis")?, given("across")?);
+        let is_moved = placed.is_turned() || placed.mirror != [1.0; 3];
+        let unit = |k: usize| std::array::from_fn(|j| Value::from(if j == k { 1.0 } else { 0.0 }));
+        // directions that a file leaves out are those of its axes
+        let axis = axis.or_else(|| is_moved.then(|| unit(2)));
+        let across = across.or_else(|| {
+            // x, or y where x is too near to the axis
+            let is_near =
+                axis.and_then(constants).is_some_and(|[x, y, z]| x.abs() > 0.9 * (x * x + y * y + z * z).sqrt());
+            is_moved.then(|| unit(if is_near { 1 } else { 0 }))
+        });
+        if let Some(axis) = axis {
+            place = place.axis(match kind {
+                Axis::Turn => placed.turning(axis),
+                Axis::Way => placed.vector(axis),
+                Axis::Frame => placed.axis(2, axis),
+            });
         }
-        if own.table.contains_key("across") {
-            place = place.across::<Value>(self.own.list(own, "across", "")?);
+        if let Some(across) = across {
+            place = place.across(if kind == Axis::Frame { placed.axis(0, across) } else { placed.vector(across) });
         }
         Ok(place)
     }
 
     /// A member of a mechanism that is new.
-    fn add(&mut self, own: &Section<'_>, name: &str, member: Member) -> Result<()> {
-        if self.members.iter().any(|(known, _)| known == name) {
+    fn add(&mut self, own: &Section<'_>, name: &str, member: Member, start: Start) -> Result<()> {
+        if name == "ground" || self.members.iter().any(|(known, _)| known == name) {
             let error =
                 Error::invalid(own.place(), format!("`{name}` is there already"), "give each member its own name");
             return Err(own.at("", error));
@@ -165,18 +258,48 @@ impl Parts<'_, '_> {
             self.own.mechanism.free(&member);
         }
         self.members.push((name.to_string(), member));
+        self.starts.push((name.to_string(), start));
         Ok(())
+    }
+
+    /// The name of a part of the file that is read.
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.frame.prefix)
+    }
+
+    /// Position and velocity at the start.
+    fn begins(&mut self, own: &Section<'_>) -> Result<[[Value; 3]; 2]> {
+        let [at, moving] = [self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?];
+        let (at, moving) = self.frame.begins(at, moving);
+        Ok([at, moving])
+    }
+
+    /// Entries of a tensor, or factors of one, in axes that are mirrored: products of two axes change their signs.
+    fn mirrored(&self, entries: [Value; 6], pairs: [[usize; 2]; 3]) -> [Value; 6] {
+        let mirror = self.frame.ground.mirror;
+        std::array::from_fn(|k| match k.checked_sub(3).map(|k| pairs[k]) {
+            Some([i, j]) if mirror[i] * mirror[j] < 0.0 => -entries[k],
+            _ => entries[k],
+        })
     }
 
     fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::BODY])?;
+        let name = &self.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
+        let pairs = [[0, 1], [0, 2], [1, 2]];
         let inertia = match (own.table.get("inertia"), own.table.contains_key("inertia_factors")) {
             (Some(list), false) if list.as_array().is_some_and(|list| list.len() == 3) => {
                 Inertia::diagonal::<Value>(self.own.list(own, "inertia", "kg m^2")?)
             }
-            (Some(_), false) => Inertia::entries::<Value>(self.own.list(own, "inertia", "kg m^2")?),
-            (None, true) => Inertia::factors::<Value>(self.own.list(own, "inertia_factors", "")?),
+            (Some(_), false) => {
+                let entries = self.own.list(own, "inertia", "kg m^2")?;
+                Inertia::entries::<Value>(self.mirrored(entries, pairs))
+            }
+            (None, true) => {
+                let factors = self.own.list(own, "inertia_factors", "")?;
+                Inertia::factors::<Value>(self.mirrored(factors, pairs))
+            }
             _ => {
                 return Err(own.wrong(
                     "inertia",
@@ -185,30 +308,49 @@ impl Parts<'_, '_> {
                 ));
             }
         };
-        let mut body = Body::new(mass, inertia).center::<Value>(self.own.list_or_zero(own, "center", "m")?);
-        body = body.at::<Value>(self.own.list_or_zero(own, "at", "m")?);
+        let center = self.own.list_or_zero(own, "center", "m")?;
+        let body = Body::new(mass, inertia).center::<Value>(self.frame.ground.mirror_alone().point(center));
+        let [at, moving] = self.begins(own)?;
+        let mut body = body.at::<Value>(at);
+        let mut turned = [1.0, 0.0, 0.0, 0.0].map(Value::from);
+        let mut is_turned = false;
         if own.table.contains_key("turned") {
-            body = body.turned(euler_parameters_of(Vector(numbers(own, "turned")?)));
+            turned = euler_parameters_of(Vector(numbers(own, "turned")?)).map(Value::from);
+            is_turned = true;
         }
         if own.table.contains_key("euler_parameters") {
-            if own.table.contains_key("turned") {
+            if is_turned {
                 return Err(own.wrong("euler_parameters", "there is `turned`, too", "give one of them"));
             }
-            body = body.turned::<Value>(self.own.list(own, "euler_parameters", "")?);
+            turned = self.own.list(own, "euler_parameters", "")?;
+            is_turned = true;
         }
-        let velocity: [Value; 3] = self.own.list_or_zero(own, "moving", "m/s")?;
-        body = body.moving(velocity, self.own.list_or_zero::<3>(own, "spinning", "rad/s")?);
-        let member = self.own.mechanism.body(name, body);
-        self.add(own, name, member)
+        let world = &self.frame.world;
+        if world.is_turned() || world.mirror != [1.0; 3] {
+            let [e0, axis @ ..] = turned;
+            // the axis in what is mirrored, and then the turn of that
+            let [x, y, z] = world.mirror_alone().turning(axis);
+            turned = after(quaternion(&world.rotation), [e0, x, y, z]);
+            is_turned = true;
+        }
+        if is_turned {
+            body = body.turned::<Value>(turned);
+        }
+        let spinning = self.own.list_or_zero::<3>(own, "spinning", "rad/s")?;
+        let spinning = self.frame.spins(spinning);
+        let member = self.own.mechanism.body(name, body.moving(moving, spinning));
+        let turned = constants(turned).map(|turned| (rows(turned), 0.0));
+        self.add(own, name, member, Start { at, turned, moving, spinning: constants(spinning) })
     }
 
     fn point(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::POINT])?;
+        let name = &self.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
-        let at: [Value; 3] = self.own.list_or_zero(own, "at", "m")?;
-        let moving: [Value; 3] = self.own.list_or_zero(own, "moving", "m/s")?;
+        let [at, moving] = self.begins(own)?;
         let member = self.own.mechanism.point_moving(name, mass, at, moving);
-        self.add(own, name, member)
+        // nothing can be placed on what has no axes
+        self.add(own, name, member, Start { at, turned: None, moving, spinning: None })
     }
 
     fn joint(&mut self, name: &str, own: &Section<'_>, kind: &str) -> Result<()> {
@@ -219,7 +361,16 @@ impl Parts<'_, '_> {
             _ => world.to_vec(),
         };
         takes_only(own, &keys::JOINT, &takes, &format!("a {kind} joint"))?;
-        let [first, second] = self.places(own, &keys::JOINT)?;
+        let axis = match kind {
+            "revolute" | "cylindrical" | "screw" | "planar" => Axis::Turn,
+            "weld" | "universal" => Axis::Frame,
+            _ => Axis::Way,
+        };
+        let [first, second] = self.places(own, &keys::JOINT, axis)?;
+        let name = &self.full(name);
+        if ["cylindrical", "screw"].contains(&kind) && self.frame.ground.is_mirrored() {
+            self.backwards.push(name.clone());
+        }
         let mechanism = &mut self.own.mechanism;
         let joint = match kind {
             "spherical" => mechanism.spherical(name, first, second),
@@ -232,6 +383,7 @@ impl Parts<'_, '_> {
             "in_plane" => mechanism.in_plane(name, first, second),
             "screw" => {
                 let lead = self.own.value(own, "lead", "m")?;
+                let lead = if self.frame.ground.is_mirrored() { -lead } else { lead };
                 self.own.mechanism.screw(name, first, second, lead)
             }
             "distance" => {
@@ -245,7 +397,8 @@ impl Parts<'_, '_> {
     }
 
     fn spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [first, second] = self.places(own, &keys::SPRING)?;
+        let name = &self.full(name);
+        let [first, second] = self.places(own, &keys::SPRING, Axis::Way)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
             (self.own.value_or(own, "stiffness", "N/m", 0.0)?, self.own.value_or(own, "damping", "N s/m", 0.0)?);
@@ -255,7 +408,8 @@ impl Parts<'_, '_> {
     }
 
     fn strut(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [first, second] = self.places(own, &keys::STRUT)?;
+        let name = &self.full(name);
+        let [first, second] = self.places(own, &keys::STRUT, Axis::Way)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
         let strut = self.own.mechanism.strut(name, first, second, free_length, law, parameters);
@@ -265,15 +419,21 @@ impl Parts<'_, '_> {
 
     /// The joint that a part acts in, and how; the units of its ways and efforts.
     fn freedom(&self, own: &Section<'_>) -> Result<(Joint, Freedom, [&'static str; 2])> {
-        let joint = named(own, "of", "joint", &self.joints)?.clone();
+        let joint = named(own, "of", "joint", (&self.joints, &self.frame.prefix))?.clone();
         match own.text("freedom")?.as_deref() {
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
-            Some("slide") => Ok((joint, Freedom::Slide, ["m", "N"])),
+            Some("slide") => {
+                let full = self.full(&own.text("of")?.unwrap_or_default());
+                let is_fit = !self.backwards.contains(&full);
+                self.frame.refuse_placed(own, "mirrored: along the axis of a turn, ways run backwards", is_fit)?;
+                Ok((joint, Freedom::Slide, ["m", "N"]))
+            }
             Some(other) => Err(own.at("freedom", Error::unknown("freedom", other, own.place(), ["turn", "slide"]))),
         }
     }
 
     fn joint_spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::JOINT_SPRING])?;
         let (joint, freedom, [way, effort]) = self.freedom(own)?;
         if !own.table.contains_key("tension") {
@@ -292,6 +452,7 @@ impl Parts<'_, '_> {
     }
 
     fn motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::MOTOR])?;
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         match self.own.strength(own, "is", effort)? {
@@ -302,6 +463,7 @@ impl Parts<'_, '_> {
     }
 
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::DC_MOTOR])?;
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         let circuit = self.own.circuit(own, &format!("({effort})/A"))?;
@@ -312,7 +474,8 @@ impl Parts<'_, '_> {
     }
 
     fn bushing(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [first, second] = self.places(own, &keys::BUSHING)?;
+        let name = &self.full(name);
+        let [first, second] = self.places(own, &keys::BUSHING, Axis::Frame)?;
         let mut both = [[[Value::from(0.0); 6]; 6]; 2];
         for (matrix, [ways, turns, way, turn]) in both
             .iter_mut()
@@ -330,9 +493,11 @@ impl Parts<'_, '_> {
     }
 
     fn force(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [place] = self.places(own, &keys::FORCE)?;
+        let name = &self.full(name);
+        let [place] = self.places(own, &keys::FORCE, Axis::Way)?;
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
+        let direction = self.placed(axes).vector(direction);
         match self.own.strength(own, "is", "N")? {
             Strength::Given(amount) => self.own.mechanism.force(name, place, direction, axes, amount),
             Strength::OfTime(function, u) => self.own.mechanism.force_by(name, place, direction, axes, function, u),
@@ -341,10 +506,12 @@ impl Parts<'_, '_> {
     }
 
     fn torque(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::TORQUE])?;
         let on = self.member(own, "on")?;
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
+        let direction = self.placed(axes).turning(direction);
         match self.own.strength(own, "is", "N m")? {
             Strength::Given(amount) => self.own.mechanism.torque(name, &on, direction, axes, amount),
             Strength::OfTime(function, u) => self.own.mechanism.torque_by(name, &on, direction, axes, function, u),
@@ -352,8 +519,17 @@ impl Parts<'_, '_> {
         Ok(())
     }
 
+    /// What becomes of directions in some axes.
+    fn placed(&self, axes: Axes) -> Transform {
+        match axes {
+            Axes::World => self.frame.world.clone(),
+            Axes::Body => self.frame.ground.mirror_alone(),
+        }
+    }
+
     fn drag(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [place] = self.places(own, &keys::DRAG)?;
+        let name = &self.full(name);
+        let [place] = self.places(own, &keys::DRAG, Axis::Way)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
         self.own.mechanism.drag(name, place, linear, quadratic);
@@ -361,7 +537,8 @@ impl Parts<'_, '_> {
     }
 
     fn contact(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let [plane, center] = self.places(own, &keys::CONTACT)?;
+        let name = &self.full(name);
+        let [plane, center] = self.places(own, &keys::CONTACT, Axis::Way)?;
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
         self.own.mechanism.contact(name, plane, center, radius, stiffness, damping);
@@ -369,6 +546,7 @@ impl Parts<'_, '_> {
     }
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
         let (function, u) = self.own.of_time(own, way)?;
@@ -377,6 +555,7 @@ impl Parts<'_, '_> {
     }
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.full(name);
         let known = [
             "position",
             "velocity",
@@ -406,7 +585,7 @@ impl Parts<'_, '_> {
         takes_only(own, &keys::SENSOR, takes, &format!("a sensor that shows {shows}"))?;
         match shows.as_str() {
             "position" | "velocity" | "acceleration" | "accelerometer" | "gyroscope" => {
-                let [place] = self.places(own, &keys::SENSOR)?;
+                let [place] = self.places(own, &keys::SENSOR, Axis::Frame)?;
                 let axes = axes(own)?;
                 let mounting = Mounting {
                     gain: self.own.value_or(own, "gain", "", 1.0)?,
@@ -430,12 +609,12 @@ impl Parts<'_, '_> {
                 let (joint, freedom, _) = self.freedom(own)?;
                 self.own.mechanism.joint_sensor(name, &joint, freedom);
             }
-            "strut" => match named(own, "of", "spring or strut", &self.struts)? {
+            "strut" => match named(own, "of", "spring or strut", (&self.struts, &self.frame.prefix))? {
                 AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
                 AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
             },
             "state" => {
-                let state = *named(own, "of", "motor", &self.states)?;
+                let state = *named(own, "of", "motor", (&self.states, &self.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "reaction" => {
@@ -450,7 +629,7 @@ impl Parts<'_, '_> {
                         );
                     }
                 };
-                let joint = named(own, "of", "joint", &self.joints)?;
+                let joint = named(own, "of", "joint", (&self.joints, &self.frame.prefix))?;
                 self.own.mechanism.reaction(name, joint, &on, axes);
             }
             "energy" => self.own.mechanism.energy(name),
@@ -458,7 +637,7 @@ impl Parts<'_, '_> {
             _ => self.own.mechanism.momentum(name),
         }
         // whatever else is there is no place of these sensors
-        let _: [Place; 0] = self.places(own, &keys::SENSOR)?;
+        let _: [Place; 0] = self.places(own, &keys::SENSOR, Axis::Frame)?;
         Ok(())
     }
 }
@@ -467,4 +646,34 @@ impl Parts<'_, '_> {
 fn numbers(own: &Section<'_>, key: &str) -> Result<[f64; 3]> {
     let list = own.numbers(key)?.unwrap_or_default();
     list.try_into().map_err(|_| own.wrong(key, "it is no list of three numbers", "write it as [0.1, 0.0, 0.0]"))
+}
+
+/// Euler parameters of a matrix, by its rows.
+fn quaternion(rows: &[[f64; 3]; 3]) -> [f64; 4] {
+    let [[a, b, c], [d, e, f], [g, h, i]] = *rows;
+    let squares = [1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i];
+    let products = [
+        [squares[0], h - f, c - g, d - b],
+        [h - f, squares[1], b + d, c + g],
+        [c - g, b + d, squares[2], f + h],
+        [d - b, c + g, f + h, squares[3]],
+    ];
+    // that of the largest, which is not zero
+    let largest = (1..4).fold(0, |most, k| if squares[k] > squares[most] { k } else { most });
+    products[largest].map(|product| 0.5 * product / squares[largest].sqrt())
+}
+
+/// A turn by numbers after one by values.
+fn after([a, x, y, z]: [f64; 4], [b, p, q, r]: [Value; 4]) -> [Value; 4] {
+    let sum = |parts: [Value; 4]| {
+        let mut kept = parts.into_iter().filter(|part| !part.is_zero());
+        let first = kept.next().unwrap_or_else(|| 0.0.into());
+        kept.fold(first, |sum, part| sum + part)
+    };
+    [
+        sum([b * a, p * -x, q * -y, r * -z]),
+        sum([p * a, b * x, r * y, q * -z]),
+        sum([q * a, r * -x, b * y, p * z]),
+        sum([r * a, q * x, p * -y, b * z]),
+    ]
 }

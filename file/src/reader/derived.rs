@@ -11,7 +11,6 @@ use costate::signature::Parameter;
 use costate::{Number, System};
 use costate_identify::specification::Lines;
 use costate_identify::{Error, Result};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Values of parameters by formulas.
@@ -55,9 +54,9 @@ pub fn derive(system: Arc<dyn System>, formulas: &[(&str, &str)], added: Vec<Par
         let known = signature.parameter_index(name).map_err(Error::from);
         known.map_err(|error| error.under(&["parameters", name, "expr"]))?;
     }
-    let lines = Lines::of("", Path::new(""));
+    let lines = Arc::new(Lines::default());
     let too_large = |_| Error::invalid("[parameters]", "its formulas are too large", "write them shorter");
-    let mut reading = Reading::bare(&lines, Formulas::new().map_err(too_large)?, signature.name.clone());
+    let mut reading = Reading::bare(lines, Formulas::new().map_err(too_large)?, signature.name.clone());
     let stays = |own: &&Parameter| !formulas.iter().any(|(name, _)| *name == own.name);
     let units = |own: &Parameter| Dimension::of(&own.unit).map_or(Units::Any, Units::Is);
     // as the mechanism with derived parameters has them

@@ -18,7 +18,7 @@ use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use std::collections::BTreeMap;
 
-impl Reading<'_> {
+impl Reading {
     /// Node of a formula that is in the unit of energy over some others, with their powers.
     fn of_energy(&mut self, formula: &Formula, allowed: u8, over: &[(Units, i32)]) -> Result<Place> {
         let (place, units) = self.lowered(formula, allowed)?;

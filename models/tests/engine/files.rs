@@ -1,6 +1,7 @@
 //! Models as files: the same numbers as from Rust, and slips that are refused.
 
 mod exported;
+mod includes;
 mod parts;
 mod slips;
 mod space;
