@@ -224,6 +224,9 @@ pub(crate) const STRUT: Keys = Keys {
     about: "Two places, and:",
     rows: r#"| `free_length` | value | m | 0 | length without elongation | `0.2` |
 | `tension` | formula | N | must be given | law of the elongation `x` and its rate `x'`, with parameters; positive draws the places together | `"k*x + k3*x^3 + d*x'"` |
+| `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
+| `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
+| `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
 | `energy` | formula | J | left out of `energy` sensors | energy stored at the elongation `x`: the integral of the tension at rest | `"k*x^2/2"` |"#,
 };
 
@@ -236,6 +239,9 @@ pub(crate) const TORSION: Keys = Keys {
 | `damping` | value | N m s/rad | 0 | | `"d"` |
 | `torque` | formula | N m | none | in the place of both: law of the relative angle `x` and its rate `x'`, positive draws it back | `"coulomb(x', Tc, w_s)"` |
 | `free_angle` | value | rad | 0 | angle at which `x` is 0, with a `torque` | `0.0` |
+| `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
+| `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
+| `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
 | `energy` | formula | J | left out of `energy` sensors | energy stored at the angle `x`, with a `torque` | `"0"` |"#,
 };
 
@@ -248,6 +254,9 @@ pub(crate) const SUPPORT: Keys = Keys {
 | `stiffness` | value | N/m | 0 | | `"k"` |
 | `damping` | value | N s/m | 0 | | `"d"` |
 | `tension` | formula | N | none | in the place of both: law of the elongation `x` and its rate `x'` | `"k*x + k3*x^3"` |
+| `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
+| `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
+| `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
 | `energy` | formula | J | left out of `energy` sensors | energy stored at the elongation `x`, with a `tension` | `"k*x^2/2"` |"#,
 };
 
@@ -308,7 +317,7 @@ pub(crate) const SENSOR: Keys = Keys {
     rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `angle`, `encoder`, `strut`, `state`, `reaction`, `energy` or `dissipation` | | must be given | [what it is](parts.md) | `"angle"` |
 | `from` | text | | must be given with `angle`, `encoder` | first member | `"ground"` |
 | `on` | text | | must be given with `angle`, `encoder`, `reaction` | second member; the one that a reaction acts on | `"crank"` |
-| `of` | text | | must be given with `strut`, `state`, `reaction` | the spring or strut, the motor, or the joint | `"spring"` |
+| `of` | text | | must be given with `strut`, `state`, `reaction` | the spring or strut; the motor, or `NAME.STATE` of a law; or the joint | `"spring"` |
 | `axes` | `world` or `body` | | `world` | of `velocity` and `acceleration` | `"body"` |
 | `angle` | value | rad | 0 | of the axes of an `accelerometer` against the body's | `0.0` |
 | `gain` | value | | 1 | of an `accelerometer` | `"gain"` |
@@ -423,6 +432,9 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `damping` | value | N m s/rad or N s/m | 0 | | `"d"` |
 | `tension` | formula | N m or N | none | in the place of both: law of the angle or way `x` and its rate `x'`, positive draws it back | `"coulomb(x', Tc, w_s)"` |
 | `free` | value | rad or m | 0 | where `x` is 0, with a `tension` | `0.0` |
+| `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
+| `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
+| `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
 | `energy` | formula | J | left out of `energy` sensors | energy stored at `x`, with a `tension` | `"0"` |"#,
     };
 
@@ -448,9 +460,9 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     pub(crate) const BUSHING: Keys = Keys {
         head: "[bushing.NAME]",
         about: "Two places; along and about the first one's axes (across, the third one, along the axis).",
-        rows: r#"| `stiffness` | list of three values | N/m | `[0, 0, 0]` | against displacements | `["k", "k", 1e5]` |
+        rows: r#"| `stiffness` | list of three values | N/m | `[0, 0, 0]` | against displacements; or six rows of six, in N, m and rad, for displacements and turns | `["k", "k", 1e5]` |
 | `turn_stiffness` | list of three values | N m/rad | `[0, 0, 0]` | against turns | `[100.0, 100.0, 10.0]` |
-| `damping` | list of three values | N s/m | `[0, 0, 0]` | | `[10.0, 10.0, 10.0]` |
+| `damping` | list of three values | N s/m | `[0, 0, 0]` | likewise | `[10.0, 10.0, 10.0]` |
 | `turn_damping` | list of three values | N m s/rad | `[0, 0, 0]` | | `[0.1, 0.1, 0.1]` |"#,
     };
 
@@ -481,10 +493,11 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 
     pub(crate) const DRIVE: Keys = Keys {
         head: "[drive.NAME] of space",
-        about: "A joint's angle or way follows a function of time.",
-        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
-| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
-| `is` | formula | rad or m | must be given | a function of `t` and parameters | `"10[rad/s]*t"` |"#,
+        about: "A joint's angle or way follows a function of time; or one place a path in the world, such as `{ load = [0, 0, 0], is = [\"0.1[m]*sin(t*2[rad/s])\", 0, 0] }`.",
+        rows: r#"| `of` | text | | none | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | of a joint: about the axis, or along it | `"turn"` |
+| `orientation` | text | | none | in the place of a joint: the body whose axes are turned against the world's by a rotation vector | `"plate"` |
+| `is` | formula | rad or m | must be given | a function of `t` and parameters; of a place or an orientation a list of three | `"10[rad/s]*t"` |"#,
     };
 
     pub(crate) const SENSOR: Keys = Keys {
@@ -492,7 +505,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         about: "Sensors of places name one place.",
         rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
 | `on` | text | | must be given with `angular_velocity`, `reaction` | the body; the member that a reaction acts on | `"top"` |
-| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction` | the joint, the spring or strut, or the motor | `"hinge"` |
+| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | of a `joint` | `"turn"` |
 | `axes` | `world`, `body` or `joint` | | `world` | of `velocity`, `acceleration`, `angular_velocity`, `reaction` (which alone has `joint`) | `"body"` |
 | `gain` | value | | 1 | of an `accelerometer` or `gyroscope` | `"gain"` |

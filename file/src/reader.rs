@@ -154,7 +154,9 @@ const OF_KINETIC: u8 = bits(&[Bank::Position, Bank::Velocity, Bank::Parameter]);
 const OF_POTENTIAL: u8 = bits(&[Bank::Time, Bank::Position, Bank::Input, Bank::Parameter]);
 const OF_ANYTHING: u8 = u8::MAX;
 /// Laws of springs.
-pub(crate) const OF_LAW: u8 = OF_KINETIC;
+pub(crate) const OF_LAW: u8 = bits(&[Bank::Position, Bank::Velocity, Bank::Multiplier, Bank::Parameter]);
+/// Energies that springs store.
+pub(crate) const OF_STORED: u8 = OF_MASS;
 /// Forces of parts.
 pub(crate) const OF_AMOUNT: u8 = bits(&[Bank::Time, Bank::Input, Bank::Parameter]);
 /// Pictures.
@@ -301,6 +303,16 @@ impl Reading {
         }
         let remedy = "write one such as \"N s/m\"; `units = false` at the top of the file leaves units unchecked";
         Dimension::of(unit).map(Units::Is).map_err(|problem| section.wrong(key, problem, remedy))
+    }
+
+    /// Units of a state that formulas of a law know.
+    pub fn state_of_law(&self, section: &Section<'_>, name: &str, unit: &str) -> Result<Units> {
+        let is_free = name != "x" && !self.formulas.names.contains_key(name) && !RESERVED.contains(&name);
+        if !is_name(name) || !is_free || is_function(name) {
+            let problem = format!("`{name}` is no name that is free: letters, digits and `_`, no digit first");
+            return Err(section.wrong(name, problem, "give it another one"));
+        }
+        self.declared(section, name, unit)
     }
 
     /// Makes a name known to formulas.
@@ -602,7 +614,7 @@ impl Reading {
                 Bank::Velocity => "velocities or states",
                 Bank::Acceleration => "accelerations or rates",
                 Bank::SchemeAcceleration => "accelerations",
-                Bank::Multiplier => "multipliers",
+                Bank::Multiplier => "multipliers, or states of a law",
                 Bank::Input => "inputs",
                 Bank::Parameter => "parameters",
             };

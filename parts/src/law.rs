@@ -16,9 +16,12 @@ pub trait Law: Send + Sync + 'static {
     const OF_RATE_ALONE: bool = false;
 
     /// First-order states of the law, as (name, unit), such as the hysteretic part of a force: each part that pulls by it has its own,
-    /// called `PART.NAME`, whose units are those along a line (about an axis N stands for N m, and m for rad), and which are zero at the
-    /// start by default (see [`Assembler::start_state`](crate::assembly::Assembler::start_state)).
-    const STATES: &'static [(&'static str, &'static str)] = &[];
+    /// called `PART.NAME`, which are zero at the start by default (see [`Assembler::start_state`](crate::assembly::Assembler::start_state)).
+    /// `about`: true where the part turns about an axis, so that forces are torques, and displacements angles.
+    fn states(&self, about: bool) -> Vec<(String, String)> {
+        let _ = about;
+        Vec::new()
+    }
 
     /// The tension of a law with states; [`Law::tension`] is then that at states of zero. Default: states do not pull.
     fn tension_with<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D]) -> D {
@@ -87,7 +90,9 @@ impl Law for Linear {
 pub struct BoucWen;
 
 impl Law for BoucWen {
-    const STATES: &'static [(&'static str, &'static str)] = &[("z", "N")];
+    fn states(&self, about: bool) -> Vec<(String, String)> {
+        vec![("z".into(), if about { "N m" } else { "N" }.into())]
+    }
 
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
         u[0] * elongation + u[1] * rate

@@ -56,7 +56,7 @@ impl Contributions {
 
     /// Notes what a law, with these parameters, says of its energy.
     pub fn check<L: Law>(&mut self, part: &str, law: &L, parameters: &[Value], assembler: &mut Assembler) {
-        if !L::STATES.is_empty() {
+        if !law.states(false).is_empty() {
             self.hysteretic.push(part.into());
         }
         let u: Vec<f64> = parameters.iter().map(|value| value.evaluate(assembler.nominal())).collect();

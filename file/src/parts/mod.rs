@@ -8,8 +8,8 @@ use crate::dimension::{Dimension, Units};
 use crate::formula::Meaning;
 use crate::formula::graph::{Bank, Node, Place as NodePlace};
 use crate::formula::parse::Fault;
-use crate::formula::program::{Program, banks};
-use crate::reader::{ByFormulas, Follows, Formula, OF_AMOUNT, OF_LAW, OF_START, Reading, formula_of};
+use crate::formula::program::{Banks, Program, banks};
+use crate::reader::{ByFormulas, Follows, Formula, OF_AMOUNT, OF_LAW, OF_START, OF_STORED, Reading, formula_of};
 use costate::random::SplitMix64;
 use costate::value::Value;
 use costate::{Number, Parameter};
@@ -17,23 +17,42 @@ use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows};
 use costate_parts::law::{Amount, Axes, FunctionOfTime, Law};
+use costate_parts::spatial::Path;
 use std::sync::Arc;
 
-/// The law of a spring that is a formula of elongation and rate.
+/// States of a law, at most.
+const MOST_STATES: usize = 8;
+
+/// The law of a spring that is a formula of elongation, rate and states of its own.
 #[derive(Clone)]
 struct FormulaLaw {
     tension: Arc<Program>,
     energy: Option<Arc<Program>>,
+    /// Names and units.
+    states: Vec<(String, String)>,
+    rates: Option<Arc<Program>>,
 }
 
 impl Law for FormulaLaw {
+    fn states(&self, _about: bool) -> Vec<(String, String)> {
+        self.states.clone()
+    }
+
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
+        let rest = [D::from(0.0); MOST_STATES];
+        self.tension_with(elongation, rate, &rest[..self.states.len()], u)
+    }
+
+    fn tension_with<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D]) -> D {
         let mut tension = [D::from(0.0)];
-        self.tension.run(
-            &banks(&[(Bank::Position, &[elongation]), (Bank::Velocity, &[rate]), (Bank::Parameter, u)]),
-            &mut tension,
-        );
+        self.tension.run(&of_law(&[elongation], &[rate], states, u), &mut tension);
         tension[0]
+    }
+
+    fn state_rates<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D], rates: &mut [D]) {
+        if let Some(program) = &self.rates {
+            program.run(&of_law(&[elongation], &[rate], states, u), rates);
+        }
     }
 
     fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
@@ -41,6 +60,11 @@ impl Law for FormulaLaw {
         self.energy.as_ref()?.run(&banks(&[(Bank::Position, &[elongation]), (Bank::Parameter, u)]), &mut energy);
         Some(energy[0])
     }
+}
+
+/// Banks of a law; parts have no multipliers, so that its states are there.
+fn of_law<'a, D>(elongation: &'a [D], rate: &'a [D], states: &'a [D], u: &'a [D]) -> Banks<'a, D> {
+    banks(&[(Bank::Position, elongation), (Bank::Velocity, rate), (Bank::Multiplier, states), (Bank::Parameter, u)])
 }
 
 /// A formula in the time.
@@ -51,6 +75,17 @@ impl FunctionOfTime for FormulaOfTime {
         let mut value = [D::from(0.0)];
         self.0.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut value);
         value[0]
+    }
+}
+
+/// Three formulas in the time.
+struct FormulaPath(Program);
+
+impl Path for FormulaPath {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3] {
+        let mut values = [D::from(0.0); 3];
+        self.0.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut values);
+        values
     }
 }
 
@@ -160,6 +195,12 @@ impl<M: Declares> Properties<'_, M> {
         }))
     }
 
+    /// A property in a list.
+    fn element(&mut self, own: &Section<'_>, key: &str, element: &toml::Value, unit: &str) -> Result<Value> {
+        let formula = formula_of(element, own, key, what(own, key))?;
+        self.linear(&formula, unit)
+    }
+
     /// Properties in a list.
     fn list<const N: usize>(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<[Value; N]> {
         let list = own.table.get(key).and_then(toml::Value::as_array).filter(|list| list.len() == N);
@@ -169,8 +210,7 @@ impl<M: Declares> Properties<'_, M> {
         };
         let mut all = [Value::from(0.0); N];
         for (value, element) in all.iter_mut().zip(list) {
-            let formula = formula_of(element, own, key, what(own, key))?;
-            *value = self.linear(&formula, unit)?;
+            *value = self.element(own, key, element, unit)?;
         }
         Ok(all)
     }
@@ -188,37 +228,99 @@ impl<M: Declares> Properties<'_, M> {
     ) -> Result<(FormulaLaw, Vec<Value>)> {
         let large = self.reading.large();
         let [x, rate] = [unit_of(elongation), unit_of(&format!("{elongation}/s"))];
-        let mut hidden = Vec::new();
-        for (name, bank, units) in [("x", Bank::Position, x), ("x'", Bank::Velocity, rate)] {
-            let place = self.reading.formulas.graph.variable(bank, 0).map_err(&large)?;
-            let meaning = Meaning { kind: "the elongation", place, units };
-            hidden.push((name, self.reading.formulas.names.insert(name.to_string(), meaning)));
+        let mut known = vec![("x".to_string(), Bank::Position, 0, x), ("x'".to_string(), Bank::Velocity, 0, rate)];
+        let mut states = Vec::new();
+        if let Some((section, names)) = self.reading.rows(own, "states")? {
+            for name in names {
+                let unit = section.text(&name)?.unwrap_or_default();
+                let units = self.reading.state_of_law(&section, &name, &unit)?;
+                known.push((name.clone(), Bank::Multiplier, states.len(), units));
+                states.push((name, unit));
+            }
+            if states.len() > MOST_STATES {
+                let problem = format!("there are {} states, more than {MOST_STATES}", states.len());
+                return Err(own.wrong("states", problem, "write the law in Rust"));
+            }
         }
-        let read = self.law_with(own, key, tension);
-        for (name, meaning) in hidden {
+        let mut hidden = Vec::new();
+        for (name, bank, place, units) in known {
+            let place = self.reading.formulas.graph.variable(bank, place).map_err(&large)?;
+            let kind = if bank == Bank::Multiplier { "a state" } else { "the elongation" };
+            let meaning = Meaning { kind, place, units };
+            hidden.push((name.clone(), self.reading.formulas.names.insert(name, meaning)));
+        }
+        let read = self.law_with(own, key, tension, states);
+        for (name, meaning) in hidden.into_iter().rev() {
             match meaning {
-                Some(meaning) => self.reading.formulas.names.insert(name.to_string(), meaning),
-                None => self.reading.formulas.names.remove(name),
+                Some(meaning) => self.reading.formulas.names.insert(name, meaning),
+                None => self.reading.formulas.names.remove(&name),
             };
         }
         read
     }
 
-    fn law_with(&mut self, own: &Section<'_>, key: &str, tension: &str) -> Result<(FormulaLaw, Vec<Value>)> {
+    fn law_with(
+        &mut self,
+        own: &Section<'_>,
+        key: &str,
+        tension: &str,
+        states: Vec<(String, String)>,
+    ) -> Result<(FormulaLaw, Vec<Value>)> {
         let formula = self.reading.formula(own, key, what(own, key), false)?;
         let place = self.reading.in_unit(&formula, OF_LAW, unit_of(tension))?;
-        let mut roots = vec![(place, 0)];
+        let mut energy = None;
         if own.table.contains_key("energy") {
             let formula = self.reading.formula(own, "energy", what(own, "energy"), false)?;
-            roots.push((self.reading.in_unit(&formula, OF_LAW, unit_of("J"))?, 1));
+            energy = Some(self.reading.in_unit(&formula, OF_STORED, unit_of("J"))?);
         }
-        // both take the same parameters
+        let mut rates = Vec::new();
+        if let Some((section, names)) = self.reading.rows(own, "rates")? {
+            for name in names {
+                let Some(k) = states.iter().position(|(state, _)| *state == name) else {
+                    let known = states.iter().map(|(state, _)| state);
+                    return Err(section.at(&name, Error::unknown("state", &name, own.place(), known)));
+                };
+                let formula = self.reading.formula(&section, &name, what(&section, &name), false)?;
+                let unit = unit_of(&format!("({})/s", states[k].1));
+                rates.push((self.reading.in_unit(&formula, OF_LAW, unit)?, k));
+            }
+        }
+        // all take the same parameters
         let graph = &self.reading.formulas.graph;
+        let roots: Vec<_> =
+            std::iter::once((place, 0)).chain(energy.map(|root| (root, 1))).chain(rates.iter().copied()).collect();
         let (_, used) = Program::of_own_parameters(graph, &roots);
         let parameters = used.iter().map(|k| self.parameters[*k]).collect();
-        let program = |root: NodePlace| Arc::new(Program::of_these_parameters(graph, &[(root, 0)], &used));
-        let law = FormulaLaw { tension: program(place), energy: roots.get(1).map(|(root, _)| program(*root)) };
+        let program = |roots: &[(NodePlace, usize)]| Arc::new(Program::of_these_parameters(graph, roots, &used));
+        let law = FormulaLaw {
+            tension: program(&[(place, 0)]),
+            energy: energy.map(|root| program(&[(root, 0)])),
+            states,
+            rates: (!rates.is_empty()).then(|| program(&rates)),
+        };
         Ok((law, parameters))
+    }
+
+    /// Starts of a law's states, by their places.
+    fn starts(&mut self, own: &Section<'_>) -> Result<Vec<(usize, Value)>> {
+        let Some((section, names)) = self.reading.rows(own, "start")? else { return Ok(Vec::new()) };
+        let states = match self.reading.rows(own, "states")? {
+            Some((states, names)) => names
+                .into_iter()
+                .map(|name| Ok((states.text(&name)?.unwrap_or_default(), name)))
+                .collect::<Result<Vec<_>>>()?,
+            None => Vec::new(),
+        };
+        let mut starts = Vec::new();
+        for name in names {
+            let Some(k) = states.iter().position(|(_, state)| *state == name) else {
+                let known = states.iter().map(|(_, state)| state);
+                return Err(section.at(&name, Error::unknown("state", &name, own.place(), known)));
+            };
+            let unit = &states[k].0;
+            starts.push((k, self.value(&section, &name, unit)?));
+        }
+        Ok(starts)
     }
 
     /// The strength of a force.
@@ -277,6 +379,25 @@ impl<M: Declares> Properties<'_, M> {
         Ok([constant, self.value(own, "resistance", "Ohm")?, self.value(own, "inductance", "H")?])
     }
 
+    /// Three formulas in time and parameters, with those that they take.
+    fn path(&mut self, own: &Section<'_>, unit: &str) -> Result<(FormulaPath, Vec<Value>)> {
+        let list = own.table.get("is").and_then(toml::Value::as_array).filter(|list| list.len() == 3);
+        let Some(list) = list else {
+            return Err(own.wrong(
+                "is",
+                "it is no list of three formulas",
+                "write it as [\"0.1[m]*sin(t*1[rad/s])\", 0, 0]",
+            ));
+        };
+        let mut roots = Vec::new();
+        for (k, element) in list.iter().enumerate() {
+            let formula = formula_of(element, own, "is", what(own, "is"))?;
+            roots.push((self.reading.in_unit(&formula, OF_AMOUNT & !Bank::Input.bit(), unit_of(unit))?, k));
+        }
+        let (program, used) = Program::of_own_parameters(&self.reading.formulas.graph, &roots);
+        Ok((FormulaPath(program), used.iter().map(|k| self.parameters[*k]).collect()))
+    }
+
     /// A formula in time and parameters, with those that it takes.
     fn of_time(&mut self, own: &Section<'_>, unit: &str) -> Result<(FormulaOfTime, Vec<Value>)> {
         let formula = self.reading.formula(own, "is", what(own, "is"), false)?;
@@ -304,6 +425,14 @@ fn redundant_rows(root: &Section<'_>) -> Result<Option<RedundantRows>> {
 fn takes_only(own: &Section<'_>, all: &costate_identify::problem_file::Keys, takes: &[&str], kind: &str) -> Result<()> {
     match all.names().find(|key| own.table.contains_key(*key) && !takes.contains(key)) {
         Some(other) => Err(own.wrong(other, format!("{kind} has none"), "leave it out")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses states of what has no law.
+fn refuse_states(own: &Section<'_>, law: &str) -> Result<()> {
+    match ["states", "rates", "start", "energy"].into_iter().find(|key| own.table.contains_key(*key)) {
+        Some(key) => Err(own.wrong(key, "it is that of a law, and there is none", &format!("give a `{law}`, too"))),
         None => Ok(()),
     }
 }

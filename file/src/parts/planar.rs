@@ -1,7 +1,7 @@
 //! Mechanisms of the plane from parts.
 
 use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
-use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
+use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::dimension::Dimension;
 use crate::keys;
 use crate::reader::{ByFormulas, Reading};
@@ -341,8 +341,21 @@ impl Parts<'_> {
         let [first, second] = self.places(own, &keys::STRUT)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-        let strut = self.own.mechanism.strut(name, first, second, free_length, law, parameters);
+        let strut = self.own.mechanism.strut(name, first, second, free_length, law.clone(), parameters);
+        self.know_states(own, name, &law, strut.states())?;
         self.struts.push((name.to_string(), AnyStrut::ByLaw(strut)));
+        Ok(())
+    }
+
+    /// Lets sensors know the states of a law, and starts them.
+    fn know_states(&mut self, own: &Section<'_>, name: &str, law: &FormulaLaw, states: &[StateVariable]) -> Result<()> {
+        for (k, value) in self.own.starts(own)? {
+            if let Some(state) = states.get(k) {
+                self.own.mechanism.start_state(*state, value);
+            }
+        }
+        let named = law.states.iter().zip(states).map(|((state, _), known)| (format!("{name}.{state}"), *known));
+        self.states.extend(named);
         Ok(())
     }
 
@@ -352,6 +365,7 @@ impl Parts<'_> {
         let [from, on] = self.between(own)?;
         let is_linear = ["stiffness", "damping"].into_iter().find(|key| own.table.contains_key(*key));
         if !own.table.contains_key("torque") {
+            refuse_states(own, "torque")?;
             let [stiffness, damping] = [
                 self.own.value_or(own, "stiffness", "N m/rad", 0.0)?,
                 self.own.value_or(own, "damping", "N m s/rad", 0.0)?,
@@ -372,8 +386,8 @@ impl Parts<'_> {
         let turn = self.turn_of_ground(own)? * self.frame.ground.sign();
         let free_angle = if turn == 0.0 { free_angle } else { free_angle + turn };
         let (law, parameters) = self.own.law(own, "torque", ["rad", "N m"])?;
-        self.own.mechanism.torsion_by(name, &from, &on, free_angle, law, parameters);
-        Ok(())
+        let states = self.own.mechanism.torsion_by(name, &from, &on, free_angle, law.clone(), parameters);
+        self.know_states(own, name, &law, &states)
     }
 
     fn support(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
@@ -398,9 +412,11 @@ impl Parts<'_> {
         }
         if own.table.contains_key("tension") {
             let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-            self.own.mechanism.support(name, place, direction, motion, free_distance, law, parameters);
-            return Ok(());
+            let states =
+                self.own.mechanism.support(name, place, direction, motion, free_distance, law.clone(), parameters);
+            return self.know_states(own, name, &law, &states);
         }
+        refuse_states(own, "tension")?;
         let linear =
             [self.own.value_or(own, "stiffness", "N/m", 0.0)?, self.own.value_or(own, "damping", "N s/m", 0.0)?];
         self.own.mechanism.support(name, place, direction, motion, free_distance, Linear, linear);
@@ -561,7 +577,7 @@ impl Parts<'_> {
                 }
             }
             "state" => {
-                let state = *named(own, "of", "motor", (&self.states, &self.frame.prefix))?;
+                let state = *named(own, "of", "state", (&self.states, &self.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "energy" => self.own.mechanism.energy(name),

@@ -1,7 +1,7 @@
 //! Mechanisms of space from parts.
 
 use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
-use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, takes_only};
+use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
 use costate::Parameter;
@@ -412,7 +412,8 @@ impl Parts<'_> {
         let [first, second] = self.places(own, &keys::STRUT, Axis::Way)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
-        let strut = self.own.mechanism.strut(name, first, second, free_length, law, parameters);
+        let strut = self.own.mechanism.strut(name, first, second, free_length, law.clone(), parameters);
+        self.know_states(own, name, &law, strut.states())?;
         self.struts.push((name.to_string(), AnyStrut::ByLaw(strut)));
         Ok(())
     }
@@ -432,11 +433,24 @@ impl Parts<'_> {
         }
     }
 
+    /// Lets sensors know the states of a law, and starts them.
+    fn know_states(&mut self, own: &Section<'_>, name: &str, law: &FormulaLaw, states: &[StateVariable]) -> Result<()> {
+        for (k, value) in self.own.starts(own)? {
+            if let Some(state) = states.get(k) {
+                self.own.mechanism.start_state(*state, value);
+            }
+        }
+        let named = law.states.iter().zip(states).map(|((state, _), known)| (format!("{name}.{state}"), *known));
+        self.states.extend(named);
+        Ok(())
+    }
+
     fn joint_spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.full(name);
         own.only(&[&keys::JOINT_SPRING])?;
         let (joint, freedom, [way, effort]) = self.freedom(own)?;
         if !own.table.contains_key("tension") {
+            refuse_states(own, "tension")?;
             let stiffness = self.own.value_or(own, "stiffness", &format!("({effort})/{way}"), 0.0)?;
             let damping = self.own.value_or(own, "damping", &format!("s ({effort})/{way}"), 0.0)?;
             self.own.mechanism.joint_spring(name, &joint, freedom, stiffness, damping);
@@ -447,8 +461,8 @@ impl Parts<'_> {
         }
         let free = self.own.value_or(own, "free", way, 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", [way, effort])?;
-        self.own.mechanism.joint_law(name, &joint, freedom, free, law, parameters);
-        Ok(())
+        let states = self.own.mechanism.joint_law(name, &joint, freedom, free, law.clone(), parameters);
+        self.know_states(own, name, &law, &states)
     }
 
     fn motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
@@ -481,10 +495,30 @@ impl Parts<'_> {
             .iter_mut()
             .zip([["stiffness", "turn_stiffness", "N/m", "N m/rad"], ["damping", "turn_damping", "N s/m", "N m s/rad"]])
         {
+            let is_matrix = own.table.get(ways).and_then(toml::Value::as_array).is_some_and(|list| list.len() == 6);
+            if is_matrix {
+                if own.table.contains_key(turns) {
+                    return Err(own.wrong(turns, format!("`{ways}` is a matrix of both"), "leave it out"));
+                }
+                *matrix = self.matrix(own, ways, way)?;
+                continue;
+            }
             let along: [Value; 3] = self.own.list_or_zero(own, ways, way)?;
             let about: [Value; 3] = self.own.list_or_zero(own, turns, turn)?;
             for (k, value) in along.into_iter().chain(about).enumerate() {
                 matrix[k][k] = value;
+            }
+        }
+        if self.frame.ground.is_mirrored() {
+            // displacements change their signs as vectors do, turns as axes do
+            let mirror = self.frame.ground.mirror;
+            let sign = |k: usize| if k < 3 { mirror[k] } else { -mirror[k - 3] };
+            for matrix in &mut both {
+                for (i, row) in matrix.iter_mut().enumerate() {
+                    for (j, entry) in row.iter_mut().enumerate() {
+                        *entry = if sign(i) * sign(j) < 0.0 { -*entry } else { *entry };
+                    }
+                }
             }
         }
         let [stiffness, damping] = both;
@@ -519,6 +553,22 @@ impl Parts<'_> {
         Ok(())
     }
 
+    /// The matrix of a bushing, in N, m and rad; `unit`: of displacements by forces.
+    fn matrix(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<[[Value; 6]; 6]> {
+        let wrong = || own.wrong(key, "it is no matrix of six rows of six", "write it as [[1e5, 0, 0, 0, 0, 0], ..]");
+        let mut matrix = [[Value::from(0.0); 6]; 6];
+        let rows = own.table.get(key).and_then(toml::Value::as_array).ok_or_else(wrong)?;
+        for (i, (row, values)) in rows.iter().zip(&mut matrix).enumerate() {
+            let row = row.as_array().filter(|row| row.len() == 6).ok_or_else(wrong)?;
+            for (j, (element, value)) in row.iter().zip(values).enumerate() {
+                // forces by turns, and torques by displacements, are N/rad and N
+                let times = ["", "m/rad", "m", "m^2/rad"][usize::from(j >= 3) + 2 * usize::from(i >= 3)];
+                *value = self.own.element(own, key, element, format!("{unit} {times}").trim())?;
+            }
+        }
+        Ok(matrix)
+    }
+
     /// What becomes of directions in some axes.
     fn placed(&self, axes: Axes) -> Transform {
         match axes {
@@ -547,6 +597,25 @@ impl Parts<'_> {
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.full(name);
+        let world = &self.frame.world;
+        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
+        if own.table.contains_key("orientation") {
+            takes_only(own, &keys::DRIVE, &["orientation", "is"], "an orientation")?;
+            self.frame.refuse_placed(own, "a turn is one against the world", is_fit)?;
+            let member = self.member(own, "orientation")?;
+            let (path, u) = self.own.path(own, "rad")?;
+            self.own.mechanism.drive_orientation(name, &member, path, u);
+            let _: [Place; 0] = self.places(own, &keys::DRIVE, Axis::Way)?;
+            return Ok(());
+        }
+        if !own.table.contains_key("of") {
+            takes_only(own, &keys::DRIVE, &["is"], "a point")?;
+            self.frame.refuse_placed(own, "a path is one in the world", is_fit)?;
+            let [place] = self.places(own, &keys::DRIVE, Axis::Way)?;
+            let (path, u) = self.own.path(own, "m")?;
+            self.own.mechanism.drive_point(name, place, path, u);
+            return Ok(());
+        }
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
         let (function, u) = self.own.of_time(own, way)?;
@@ -614,7 +683,7 @@ impl Parts<'_> {
                 AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
             },
             "state" => {
-                let state = *named(own, "of", "motor", (&self.states, &self.frame.prefix))?;
+                let state = *named(own, "of", "state", (&self.states, &self.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "reaction" => {

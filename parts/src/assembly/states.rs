@@ -66,14 +66,8 @@ impl Assembler {
         self.element(name, StateSensor, connection.outputs([("value", &unit), ("rate", &format!("{unit}/s"))]));
     }
 
-    /// The states of a law, which belong to one part. Their units are meant along a line; where a part turns `about` an axis, forces are torques, and
-    /// displacements angles.
-    pub(crate) fn states_of<L: Law>(&mut self, part: &str, about: bool) -> Vec<StateVariable> {
-        let unit = |unit: &'static str| match unit {
-            "N" if about => "N m",
-            "m" if about => "rad",
-            unit => unit,
-        };
-        L::STATES.iter().map(|(name, own)| self.state(format!("{part}.{name}"), unit(own), 0.0)).collect()
+    /// The states of a law, which belong to one part; `about`: it turns about an axis.
+    pub(crate) fn states_of(&mut self, part: &str, law: &impl Law, about: bool) -> Vec<StateVariable> {
+        law.states(about).into_iter().map(|(name, unit)| self.state(format!("{part}.{name}"), unit, 0.0)).collect()
     }
 }

@@ -85,7 +85,7 @@ impl Mechanism {
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.contributions.check(name, &law, &values[5..], &mut self.assembler);
-        let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
+        let (acting, states) = (law.clone(), self.assembler.states_of(name, &law, false));
         let connection = connection.states(states.iter().copied()).parameters(values.clone());
         self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
@@ -144,7 +144,7 @@ impl Mechanism {
         self.connectivity.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
         self.contributions.check(name, &law, &parameters, &mut self.assembler);
-        let states = self.assembler.states_of::<L>(name, true);
+        let states = self.assembler.states_of(name, &law, true);
         let connection = connection.states(states.iter().copied()).parameters([free_angle]).parameters(parameters);
         self.contributions
             .part(&mut self.assembler, name, connection, move |role| Some(Torsion { sides, law: law.clone(), role }));
@@ -194,7 +194,7 @@ impl Mechanism {
             .parameters([direction, free_distance.into()])
             .parameters(parameters);
         self.contributions.check(name, &law, &connection.parameters[4..], &mut self.assembler);
-        let (side, states) = (place.member.side, self.assembler.states_of::<L>(name, false));
+        let (side, states) = (place.member.side, self.assembler.states_of(name, &law, false));
         let connection = connection.states(states.iter().copied());
         self.contributions
             .part(&mut self.assembler, name, connection, move |role| Some(Support { side, law: law.clone(), role }));

@@ -152,8 +152,10 @@ impl<L: Law> Element for JointLaw<L> {
     }
 
     fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
-        let knows =
-            L::OF_RATE_ALONE && L::STATES.is_empty() && self.freedom == Freedom::Turn && self.parameters <= MOST;
+        let knows = L::OF_RATE_ALONE
+            && self.law.states(true).is_empty()
+            && self.freedom == Freedom::Turn
+            && self.parameters <= MOST;
         (knows && self.role == Role::Acts).then_some(self as _)
     }
 

@@ -93,7 +93,7 @@ impl Mechanism {
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.contributions.check(name, &law, &values[7..], &mut self.assembler);
-        let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
+        let (acting, states) = (law.clone(), self.assembler.states_of(name, &law, false));
         let connection = connection.states(states.iter().copied()).parameters(values.clone());
         self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
@@ -131,7 +131,7 @@ impl Mechanism {
     ) -> Vec<StateVariable> {
         self.contributions.check(name, &law, &parameters, &mut self.assembler);
         let (sides, count) = (joint.constraint.sides, parameters.len());
-        let states = self.assembler.states_of::<L>(name, freedom == Freedom::Turn);
+        let states = self.assembler.states_of(name, &law, freedom == Freedom::Turn);
         let connection = joint.connection().states(states.iter().copied()).parameters([free]).parameters(parameters);
         self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(JointLaw { sides, freedom, law: law.clone(), parameters: count, role })

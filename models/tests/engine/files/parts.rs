@@ -319,3 +319,74 @@ fn properties_follow_from_parameters() {
         assert!(errors.iter().all(|error| *error <= 1e-11), "{law}: {errors:?}");
     }
 }
+
+/// Protects laws with states: a Bouc-Wen force by formulas is the one from Rust, with its start, in cost, gradient and Hessian; and what is wrong with them
+/// is told.
+#[test]
+fn laws_have_states() {
+    let text = r#"
+name = "hysteresis"
+kind = "planar"
+inputs = { F = "N" }
+[parameters]
+k = { unit = "N/m", nominal = 40.0 }
+c = { unit = "N s/m", nominal = 0.5 }
+A = { unit = "N/m", nominal = 30.0 }
+beta = { unit = "1/m", nominal = 5.0 }
+gamma = { unit = "1/m", nominal = 3.0 }
+z0 = { unit = "N", nominal = 0.2 }
+[point]
+load = { mass = 1.5, at = [0, -1] }
+[on_line]
+guide = { ground = [0, 0], load = [0, 0], direction = 1.5707963267948966 }
+[strut]
+rope = { ground = [0, 0], load = [0, 0], free_length = 1, tension = "k*x + c*x' + z", states = { z = "N" }, rates = { z = "A*x' - beta*abs(x')*z - gamma*x'*abs(z)" }, start = { z = "z0" } }
+[force]
+push = { load = [0, 0], direction = [0, 1], is = "F" }
+[sensor]
+y = { shows = "position", load = [0, 0] }
+z = { shows = "state", of = "rope.z" }
+[scenario]
+end = 1.0
+step = 5e-3
+inputs = { F = "9*sin(6*t)" }
+start = { A = 25, z0 = 0.1 }
+"#;
+    let own = costate_file::parse(text, Path::new("hysteresis.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let mut all = Mechanism::new("hysteresis");
+    let parameters = own.system.signature().parameters.clone();
+    let values: Vec<Value> = parameters.into_iter().map(|own| all.parameter(own)).collect();
+    let force = all.input("F", "N");
+    let load = all.point("load", 1.5, [0.0, -1.0]);
+    let ground = all.ground();
+    all.on_line("guide", ground.at([0.0, 0.0]), load.at([0.0, 0.0]), std::f64::consts::FRAC_PI_2);
+    let law = costate_parts::law::BoucWen;
+    let rope = all.strut("rope", ground.at([0.0, 0.0]), load.at([0.0, 0.0]), 1.0, law, values[..5].iter().copied());
+    let state = rope.states()[0];
+    all.start_state(state, values[5]);
+    all.force("push", load.at([0.0, 0.0]), [0.0, 1.0], Axes::World, force);
+    all.position("y", load.at([0.0, 0.0]));
+    all.state_sensor("z", state);
+    let rust = Entry::new("", Arc::new(all.build().unwrap()), own.scenario.clone());
+    assert_eq!(own.system.signature(), rust.system.signature());
+    let [own, rust] = [&own, &rust].map(|entry| derivatives(&entry.problem(&entry.scenario).unwrap()));
+    let hessian = own.2.iter().zip(&rust.2).map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
+    let errors = [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), hessian];
+    assert!(rust.0 > 1e-3 && errors.iter().all(|error| *error <= 1e-12), "{errors:?}");
+    assert_eq!(own.3, rust.3);
+    for (from, to, words) in [
+        ("z = \"A*x'", "y = \"A*x'", "there is no state `y`"),
+        ("A*x' -", "A*x -", "this subtracts [N] and [N/s]"),
+        ("start = { z = \"z0\" }", "start = { z = \"k\" }", "where [N] is wanted"),
+        ("states = { z = \"N\" }, ", "states = { k = \"N\" }, ", "no name that is free"),
+        ("of = \"rope.z\"", "of = \"rope.y\"", "there is no state `rope.y`"),
+        ("tension = \"k*x + c*x' + z\"", "tension = \"k*x + c*x' + w\"", "there is no name `w`"),
+        ("start = { z", "energy = \"z*x\", start = { z", "cannot depend on multipliers, or states of a law"),
+    ] {
+        let slip = text.replacen(from, to, 1);
+        assert_ne!(slip, text, "{from}");
+        let told =
+            costate_file::parse(&slip, Path::new("slip.toml")).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(told.contains(words), "{to}: {told}");
+    }
+}

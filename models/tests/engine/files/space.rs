@@ -344,3 +344,77 @@ fn slips_in_parts_of_space_are_named() {
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
+
+/// Two paths.
+struct Lissajous;
+
+impl costate_parts::spatial::Path for Lissajous {
+    fn at<D: costate::Number>(&self, t: D, u: &[D]) -> [D; 3] {
+        [(t * 3.0).sin() * u[0], (t * 2.0).cos() * u[0], t * 0.5]
+    }
+}
+
+/// Protects drives of points and of orientations, and bushings with matrices: they are those of the same mechanism in Rust.
+#[test]
+fn points_and_orientations_are_driven() {
+    let text = r#"
+name = "driven"
+kind = "spatial"
+[parameters]
+a = { unit = "m", nominal = 0.2 }
+b = { unit = "rad", nominal = 0.4 }
+k = { unit = "N/m", nominal = 900.0 }
+[body]
+plate = { mass = 2, inertia = [0.02, 0.03, 0.04], at = [0, 0.2, 0], turned = [0.0, 0.4, 0.0] }
+load = { mass = 1, inertia = [0.01, 0.02, 0.03], at = [0, 0.2, 0.1], turned = [0.0, 0.4, 0.0] }
+[bushing]
+soft = { plate = [0, 0, 0.1], load = [0.01, 0, 0], stiffness = [["k", 20, 0, 0, 5, 0], [20, "2*k", 0, 3, 0, 0], [0, 0, 800, 0, 0, 1], [0, 3, 0, 20, 1, 0], [5, 0, 0, 1, 30, 0], [0, 0, 1, 0, 0, 25]], damping = [5, 5, 5], turn_damping = [0.1, 0.1, 0.1] }
+[drive]
+where = { plate = [0, 0, 0], is = ["a*sin(t*3[rad/s])", "a*cos(t*2[rad/s])", "t*0.5[m/s]"] }
+how = { orientation = "plate", is = ["b*sin(t*3[rad/s])", "b*cos(t*2[rad/s])", "t*0.5[rad/s]"] }
+[sensor]
+at = { shows = "position", load = [0.1, 0.1, 0] }
+[scenario]
+end = 0.2
+step = 2e-3
+initial_state = "projected"
+start = { a = 0.25, b = 0.3, k = 700 }
+"#;
+    let own = costate_file::parse(text, Path::new("driven.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let mut all = Mechanism::new("driven");
+    let parameters = own.system.signature().parameters.clone();
+    let [a, b, k] = std::array::from_fn(|k| all.parameter(parameters[k].clone()));
+    let turned = costate::vector::euler_parameters_of(costate::vector::Vector([0.0, 0.4, 0.0]));
+    let plate = Body::new(2.0, Inertia::diagonal([0.02, 0.03, 0.04])).at([0.0, 0.2, 0.0]).turned(turned);
+    let load = Body::new(1.0, Inertia::diagonal([0.01, 0.02, 0.03])).at([0.0, 0.2, 0.1]).turned(turned);
+    let (plate, load) = (all.body("plate", plate), all.body("load", load));
+    let zero = costate::value::Value::from(0.0);
+    let mut stiffness = [[zero; 6]; 6];
+    let diagonal = [k, k * 2.0, 800.0.into(), 20.0.into(), 30.0.into(), 25.0.into()];
+    diagonal.into_iter().enumerate().for_each(|(i, value)| stiffness[i][i] = value);
+    for (i, j, value) in [(0, 1, 20.0), (0, 4, 5.0), (1, 3, 3.0), (2, 5, 1.0), (3, 4, 1.0)] {
+        stiffness[i][j] = costate::value::Value::from(value);
+        stiffness[j][i] = stiffness[i][j];
+    }
+    let damping: [[f64; 6]; 6] = std::array::from_fn(|i| {
+        std::array::from_fn(|j| {
+            if i != j {
+                0.0
+            } else if i < 3 {
+                5.0
+            } else {
+                0.1
+            }
+        })
+    });
+    all.bushing("soft", plate.at([0.0, 0.0, 0.1]), load.at([0.01, 0.0, 0.0]), stiffness, damping);
+    all.drive_point("where", plate.at([0.0, 0.0, 0.0]), Lissajous, [a]);
+    all.drive_orientation("how", &plate, Lissajous, [b]);
+    all.position("at", load.at([0.1, 0.1, 0.0]));
+    let rust = Entry::new("", Arc::new(all.build().unwrap()), own.scenario.clone());
+    assert_eq!(own.system.signature(), rust.system.signature());
+    let [own, rust] = [&own, &rust].map(|entry| derivatives(&entry.problem(&entry.scenario).unwrap()));
+    let hessian = own.2.iter().zip(&rust.2).map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
+    let errors = [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), hessian];
+    assert!(rust.0 > 1e-6 && errors.iter().all(|error| *error <= 1e-12), "{errors:?}");
+}
