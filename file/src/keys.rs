@@ -138,6 +138,7 @@ A key that names a member (a body, a point, or `ground`) is a place on it, in it
 is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2/12\"`).",
     rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0] } }` |
 | `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
+| `sensed_gravity` | list of values | m/s^2 | that which acts | gravity that accelerometers show, and that `energy` knows: heights may be measured from rest, where weights are borne | `[0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
 | `body` | table of tables | | none | rigid bodies | `{ crank = { mass = 0.3, inertia = 4e-4 } }` |
 | `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 1.0] } }` |
@@ -335,6 +336,7 @@ components; z is up. A place may be a table with the directions of a joint or a 
 joints take a point and directions of the world at the start: `{ from = \"ground\", on = \"crank\", point = [0, 0, 0], axis = [0, 1, 0] }`.",
         rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename-of-space) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0.1, 0] } }` |
 | `gravity` | list of three values | m/s^2 | `[0, 0, -9.81]` | along x, y and z | `[0.0, 0.0, -9.81]` |
+| `sensed_gravity` | list of values | m/s^2 | that which acts | gravity that accelerometers show, and that `energy` knows: heights may be measured from rest, where weights are borne | `[0.0, 0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
 | `body` | table of tables | | none | rigid bodies | `{ top = { mass = 0.3, inertia = [1e-3, 1e-3, 5e-4] } }` |
 | `point` | table of tables | | none | masses without extension | `{ load = { mass = 2.0, at = [0.0, 0.0, 1.0] } }` |

@@ -318,7 +318,10 @@ impl Reading {
     /// Makes a name known to formulas.
     fn know(&mut self, section: &Section<'_>, (key, name): (&str, &str), meaning: Meaning) -> Result<()> {
         let base = name.trim_end_matches('\'');
-        if !is_name(base) {
+        // what has no rates may be written in backquotes
+        let is_quotable =
+            ["an input", "a parameter"].contains(&meaning.kind) && !name.is_empty() && !name.contains(['`', '\n']);
+        if !is_name(base) && !is_quotable {
             let problem = format!("`{base}` is no name: letters, digits and `_`, no digit first");
             return Err(section.wrong(key, problem, "give it another one"));
         }

@@ -104,19 +104,32 @@ pub fn registry() -> Result<Registry> {
 }
 
 /// Models that are mechanism files, too.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 27] = [
     ("bouc_wen", include_str!("../files/bouc_wen.toml")),
+    ("bricard", include_str!("../files/bricard.toml")),
     ("cart_pole", include_str!("../files/cart_pole.toml")),
     ("dc_motor", include_str!("../files/dc_motor.toml")),
+    ("double_pendulum", include_str!("../files/double_pendulum.toml")),
     ("emps", include_str!("../files/emps.toml")),
     ("engine_mount", include_str!("../files/engine_mount.toml")),
+    ("five_bar", include_str!("../files/five_bar.toml")),
     ("four_bar_chain", include_str!("../files/four_bar_chain.toml")),
+    ("gyroscope", include_str!("../files/gyroscope.toml")),
+    ("half_car", include_str!("../files/half_car.toml")),
     ("oscillator", include_str!("../files/oscillator.toml")),
+    ("overhead_crane", include_str!("../files/overhead_crane.toml")),
     ("pendulum", include_str!("../files/pendulum.toml")),
     ("pendulum_chain", include_str!("../files/pendulum_chain.toml")),
+    ("quarter_car", include_str!("../files/quarter_car.toml")),
+    ("rigid_body", include_str!("../files/rigid_body.toml")),
+    ("rigid_body_factors", include_str!("../files/rigid_body_factors.toml")),
+    ("robot_arm", include_str!("../files/robot_arm.toml")),
     ("silverbox", include_str!("../files/silverbox.toml")),
     ("simple_pendulum", include_str!("../files/simple_pendulum.toml")),
     ("slider_crank", include_str!("../files/slider_crank.toml")),
     ("spatial_chain", include_str!("../files/spatial_chain.toml")),
+    ("squeezer", include_str!("../files/squeezer.toml")),
     ("top", include_str!("../files/top.toml")),
+    ("torsional_damper", include_str!("../files/torsional_damper.toml")),
+    ("triple_pendulum", include_str!("../files/triple_pendulum.toml")),
 ];

@@ -127,7 +127,7 @@ pub(crate) const FUNCTIONS: &str = "\
 | `stribeck(v, F, F_s, v_st, v_s)` | `(F + (F_s - F)*exp(-(v/v_st)^2))*tanh(v/v_s)`: F_s at rest, F in motion |
 | `lambda(row)` | the multiplier of a constraint (outputs only) |
 | `scheme(x)` | the integrator's own acceleration of `x`, [see there](accelerations.md) (outputs only) |
-| `NAME(x)` | a table of `[tables]` |";
+| `NAME(x)` | a table of `[tables]` |\n\nNames that are not made of letters, digits and `_` alone stand in backquotes: ``` `rotor torque`*2 ```.";
 
 /// Names that are taken.
 pub(crate) const RESERVED: [&str; 5] = ["t", "pi", "and", "or", "not"];

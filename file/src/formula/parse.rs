@@ -171,6 +171,16 @@ impl Lexer<'_> {
                 _ => Token::Name(name),
             });
         }
+        if first == '`' {
+            // names that are none of letters and digits: `rotor torque`
+            let rest = &self.text[from + 1..];
+            let Some(end) = rest.find('`') else {
+                let problem = "a name begins with a backquote, and does not end with one";
+                return Err(Fault::new(&(from..self.text.len()), problem, "end it with another backquote"));
+            };
+            self.at = from + end + 2;
+            return Ok(Token::Name(rest[..end].to_string()));
+        }
         const SIGNS: [(&str, Token); 18] = [
             ("<=", Token::Operator(Operator::AtMost)),
             (">=", Token::Operator(Operator::AtLeast)),

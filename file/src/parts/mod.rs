@@ -203,13 +203,18 @@ impl<M: Declares> Properties<'_, M> {
 
     /// Properties in a list.
     fn list<const N: usize>(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<[Value; N]> {
+        self.list_in(own, key, [unit; N])
+    }
+
+    /// Properties in a list, each in its unit.
+    fn list_in<const N: usize>(&mut self, own: &Section<'_>, key: &str, units: [&str; N]) -> Result<[Value; N]> {
         let list = own.table.get(key).and_then(toml::Value::as_array).filter(|list| list.len() == N);
         let Some(list) = list else {
             let problem = format!("it is no list of {N} numbers or formulas");
             return Err(own.wrong(key, problem, &format!("write it as [{}]", ["0.1"; N].join(", "))));
         };
         let mut all = [Value::from(0.0); N];
-        for (value, element) in all.iter_mut().zip(list) {
+        for ((value, element), unit) in all.iter_mut().zip(list).zip(units) {
             *value = self.element(own, key, element, unit)?;
         }
         Ok(all)

@@ -47,6 +47,8 @@ struct Parts<'r> {
     states: Vec<(String, StateVariable)>,
     /// How bodies and points begin.
     starts: Vec<(String, Start)>,
+    /// Gravity that accelerometers show, where that is not the one that acts.
+    sensed: Option<[Value; 2]>,
     /// Frames of all files, and that of the one whose parts are read.
     frames: Vec<Frame<Member>>,
     frame: Frame<Member>,
@@ -110,10 +112,13 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
     let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
     let frames = vec![frame.clone()];
-    let mut parts = Parts { own, members, joints, struts, states, starts, frames, frame };
+    let mut parts = Parts { own, members, joints, struts, states, starts, sensed: None, frames, frame };
     if root.table.contains_key("gravity") {
         let gravity = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
+    }
+    if root.table.contains_key("sensed_gravity") {
+        parts.sensed = Some(parts.own.list(root, "sensed_gravity", "m/s^2")?);
     }
     if let Some(policy) = redundant_rows(root)? {
         parts.own.mechanism.redundant_rows(policy);
@@ -504,6 +509,9 @@ impl Parts<'_> {
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.full(name);
+        if let Some(gravity) = self.sensed {
+            self.own.mechanism.gravity(gravity);
+        }
         let known = [
             "position",
             "velocity",

@@ -37,6 +37,8 @@ struct Parts<'r> {
     starts: Vec<(String, Start)>,
     /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
     backwards: Vec<String>,
+    /// Gravity that accelerometers show, where that is not the one that acts.
+    sensed: Option<[Value; 3]>,
     /// Frames of all files, and that of the one whose parts are read.
     frames: Vec<Frame<Member>>,
     frame: Frame<Member>,
@@ -107,10 +109,14 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
     let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
     let (frames, backwards) = (vec![frame.clone()], Vec::new());
-    let mut parts = Parts { own, members, joints, struts, states, starts, backwards, frames, frame };
+    let sensed = None;
+    let mut parts = Parts { own, members, joints, struts, states, starts, backwards, sensed, frames, frame };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
+    }
+    if root.table.contains_key("sensed_gravity") {
+        parts.sensed = Some(parts.own.list(root, "sensed_gravity", "m/s^2")?);
     }
     if let Some(policy) = redundant_rows(root)? {
         parts.own.mechanism.redundant_rows(policy);
@@ -297,7 +303,8 @@ impl Parts<'_> {
                 Inertia::entries::<Value>(self.mirrored(entries, pairs))
             }
             (None, true) => {
-                let factors = self.own.list(own, "inertia_factors", "")?;
+                let units = ["", "", "", "kg^0.5 m", "kg^0.5 m", "kg^0.5 m"];
+                let factors = self.own.list_in(own, "inertia_factors", units)?;
                 Inertia::factors::<Value>(self.mirrored(factors, pairs))
             }
             _ => {
@@ -625,6 +632,9 @@ impl Parts<'_> {
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.full(name);
+        if let Some(gravity) = self.sensed {
+            self.own.mechanism.gravity(gravity);
+        }
         let known = [
             "position",
             "velocity",

@@ -1,9 +1,9 @@
 //! Parameters that follow from others.
 
-use super::{Formula, OF_START, Reading, is_name, parse_formula};
+use super::{Formula, OF_START, Reading, parse_formula};
 use crate::dimension::{Dimension, Units};
 use crate::formula::graph::Bank;
-use crate::formula::parse::{Expression, Fault};
+use crate::formula::parse::Expression;
 use crate::formula::program::{Program, banks};
 use crate::formula::{Formulas, Meaning, RESERVED};
 use costate::derived::{Dependence, Derived};
@@ -64,8 +64,8 @@ pub fn derive(system: Arc<dyn System>, formulas: &[(&str, &str)], added: Vec<Par
     for (k, parameter) in own.iter().enumerate() {
         let name = &parameter.name;
         let is_new = k >= own.len() - added.len();
-        if is_new && (!is_name(name) || RESERVED.contains(&name.as_str())) {
-            let problem = format!("`{name}` cannot be named in formulas: letters, digits and `_`, no digit first");
+        if is_new && (name.contains('`') || RESERVED.contains(&name.as_str())) {
+            let problem = format!("`{name}` cannot be named in formulas");
             let error = Error::invalid(format!("parameter `{name}`"), problem, "give it another name");
             return Err(error.under(&["parameters", name]));
         }
@@ -88,10 +88,6 @@ pub fn derive(system: Arc<dyn System>, formulas: &[(&str, &str)], added: Vec<Par
     for (row, (formula, name)) in all.iter().zip(&names).enumerate() {
         // the name was known to others by the unit that its formula has
         let wanted = signature.parameters.iter().find(|own| own.name == *name).map_or(Units::Any, units);
-        if !is_name(name) {
-            let fault = Fault::new(&formula.expression.span, "its name is none that formulas know", "let it be");
-            return Err(formula.error(fault));
-        }
         reading.in_unit(formula, OF_START, wanted)?;
         roots.push((places[row], row));
     }

@@ -8,7 +8,7 @@ mod space;
 
 use costate::{Gradient, Method};
 use costate_identify::problem::Problem;
-use costate_identify::registry::{Entry, Registry};
+use costate_identify::registry::{Entry, Registry, Scenario};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -70,14 +70,32 @@ fn ready_models_are_those_in_rust() {
         ("four_bar_chain", 0.0),
         ("top", 0.0),
         ("spatial_chain", 1e-11),
+        ("squeezer", 0.0),
+        ("five_bar", 0.0),
+        ("triple_pendulum", 1e-12),
+        ("overhead_crane", 1e-12),
+        ("double_pendulum", 1e-13),
+        ("quarter_car", 0.0),
+        ("half_car", 0.0),
+        ("rigid_body", 0.0),
+        ("rigid_body_factors", 1e-12),
+        ("bricard", 1e-12),
+        ("robot_arm", 1e-11),
+        // a spin of 120 rad/s over 2000 steps, of which the order of elimination makes 2e-13 of the cost and 1e-9 of the Hessian
+        ("gyroscope", 1e-8),
+        // coefficients of the gas torque are worked out, and printed
+        ("torsional_damper", 1e-10),
         // the derivatives of energies are other formulas
         ("cart_pole_energy", 1e-13),
     ] {
         let (own, rust) = (read(name), registry.get(name.trim_end_matches("_energy")).unwrap());
-        // in a file, joints stand behind all bodies
+        // in a file, joints stand behind all bodies; and the double pendulum's coordinates cannot be called as its parameters are
         let signature = |entry: &Entry| {
             let mut signature = entry.system.signature().clone();
             signature.constraints.sort_by(|a, b| a.name.cmp(&b.name));
+            if name == "double_pendulum" {
+                signature.coordinates.clear();
+            }
             signature
         };
         assert_eq!(signature(&own), signature(rust), "{name}");
@@ -89,13 +107,18 @@ fn ready_models_are_those_in_rust() {
             )
         };
         assert_eq!(settings(&own), settings(rust), "{name}");
-        let problems = [&own, rust].map(|entry| entry.problem(&entry.scenario).unwrap());
+        // a part of long runs with many parameters
+        let most = 20_000 / own.system.signature().parameters.len();
+        let problems = [&own, rust].map(|entry| {
+            let end = entry.scenario.end.min(most as f64 * entry.scenario.step);
+            entry.problem(&Scenario { end, ..entry.scenario.clone() }).unwrap()
+        });
         let [(cost, slope, hessian, counters), (cost_in_rust, slope_in_rust, hessian_in_rust, counters_in_rust)] =
             problems.each_ref().map(derivatives);
         let errors = [
             (cost - cost_in_rust).abs() / cost_in_rust,
             distance(&slope, &slope_in_rust),
-            hessian.iter().zip(&hessian_in_rust).map(|(a, b)| distance(a, b)).fold(0.0, f64::max),
+            rows_apart(&hessian, &hessian_in_rust),
         ];
         println!("{name}: {errors:?}");
         assert!(errors[0] <= tolerance && errors[1] <= tolerance, "{name}: cost and gradient {errors:?}");
@@ -104,6 +127,14 @@ fn ready_models_are_those_in_rust() {
             assert_eq!(counters, counters_in_rust, "{name}");
         }
     }
+}
+
+/// The largest distance of two rows; those that are round-off beside the others, of parameters without influence, are zero.
+fn rows_apart(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let size = |row: &[f64]| row.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+    let most = a.iter().map(|row| size(row)).fold(0.0, f64::max);
+    let pairs = a.iter().zip(b).filter(|(a, b)| size(a).max(size(b)) > 1e-14 * most);
+    pairs.map(|(a, b)| distance(a, b)).fold(0.0, f64::max)
 }
 
 /// Protects users from a page that is not what the reader knows.

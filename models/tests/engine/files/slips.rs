@@ -50,6 +50,12 @@ fn words(formula: &str) -> Vec<(usize, usize)> {
 /// Formulas with a slip that changes a unit, and what it is.
 fn slips(formula: &str, names: &[(String, String)]) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
+    let is_number = |unit: &str| ["rad", "1", ""].contains(&unit);
+    let unit_of = |word: &str| names.iter().find(|(name, _)| name == word.trim_end_matches('\'')).map(|(_, unit)| unit);
+    // of numbers, all signs are right
+    if !words(formula).iter().any(|(from, to)| unit_of(&formula[*from..*to]).is_some_and(|unit| !is_number(unit))) {
+        return all;
+    }
     let replaced = |(from, to): (usize, usize), by: &str| [&formula[..from], by, &formula[to..]].concat();
     for place in words(formula) {
         let word = &formula[place.0..place.1];
@@ -62,13 +68,19 @@ fn slips(formula: &str, names: &[(String, String)]) -> Vec<(&'static str, String
             all.push(("a prime is missing", replaced(place, &word[..word.len() - 1])));
         }
         // a factor that is no number
-        if unit != "rad" && formula[place.1..].starts_with('*') && !formula[..place.0].ends_with('/') {
+        if !is_number(unit) && formula[place.1..].starts_with('*') && !formula[..place.0].ends_with('/') {
             all.push(("a factor is missing", replaced((place.0, place.1 + 1), "")));
         }
     }
     for (sign, by) in [("*", "+"), ("/", "*"), ("^2", "^3")] {
         for (k, _) in formula.match_indices(sign) {
-            all.push(("another sign", replaced((k, k + sign.len()), by)));
+            // numbers alone are in any unit
+            let is_beside_number = formula[..k].ends_with(|c: char| c.is_ascii_digit())
+                && words(formula).iter().any(|(from, to)| *to == k && formula[*from..*to].parse::<f64>().is_ok())
+                || formula[k + sign.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+            if sign == "^2" || !is_beside_number {
+                all.push(("another sign", replaced((k, k + sign.len()), by)));
+            }
         }
     }
     all
@@ -102,7 +114,11 @@ fn slips_of_units_are_refused() {
             count += 1;
             match parse(&text, Path::new(&path)) {
                 Ok(_) => missed.push(format!("{name}: {what}: {slip}")),
-                Err(error) => assert!(error.to_string().starts_with(&format!("{path}, line ")), "{slip}: {error}"),
+                // some are refused by what they make of the model
+                Err(error) if !error.to_string().starts_with(&format!("{path}, line ")) => {
+                    missed.push(format!("{name}: {what}: {slip}: {error}"));
+                }
+                Err(_) => {}
             }
         }
     }
