@@ -136,7 +136,8 @@ pub(crate) const PLANAR: Keys = Keys {
     about: "At the top of a file with a mechanism of the plane. [What parts are](parts.md). Each of them has a name: `[body]` holds `crank = { .. }`. \
 A key that names a member (a body, a point, or `ground`) is a place on it, in its own axes, m: `A = { ground = [0, 0], crank = [-0.05, 0] }`; the first of two \
 is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2/12\"`).",
-    rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0] } }` |
+    rows: r#"| `motion` | table of tables | | none | [motions along splines](#motionname), whose coefficients are parameters | `{ slide = { unit = "m", until = 2.5, intervals = 12 } }` |
+| `include` | table of tables | | none | [files that are part of this one](#includename) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0] } }` |
 | `gravity` | list of two values | m/s^2 | `[0, -9.81]` | along x and y | `[0.0, -9.81]` |
 | `sensed_gravity` | list of values | m/s^2 | that which acts | gravity that accelerometers show, and that `energy` knows: heights may be measured from rest, where weights are borne | `[0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
@@ -159,6 +160,18 @@ is the first member. Properties are numbers, or formulas of parameters (`\"m*l^2
 | `contact` | table of tables | | none | a circle on the second member presses against a line on the first | `{ floor = { ground = [0, 0], ball = [0, 0], radius = 0.1, stiffness = 1e6 } }` |
 | `drive` | table of tables | | none | a coordinate follows a function of time | `{ motor = { of = "crank", coordinate = "angle", is = "10[rad/s]*t" } }` |
 | `sensor` | table of tables | | none | outputs, `NAME.angle` and so on | `{ imu = { shows = "accelerometer", coupler = [0, 0] } }` |"#,
+};
+
+pub(crate) const MOTION: Keys = Keys {
+    head: "[motion.NAME]",
+    about: "A spline that control finds as it finds an input, or that an identification fits; its coefficients are the parameters `NAME_0`, `NAME_1` and so on, fixed unless asked for otherwise.",
+    rows: r#"| `unit` | text | | a plain number | | `"m"` |
+| `from` | number | s | 0 | its first time | `0.0` |
+| `until` | number | s | must be given | its last time | `2.5` |
+| `intervals` | whole number | | must be given | | `12` |
+| `degree` | `cubic` or `quintic` | | `cubic` | | `"cubic"` |
+| `begin` | list of up to three numbers | its own | free | value, rate and second derivative that are held at its beginning | `[0.0, 0.0, 0.0]` |
+| `end` | list of up to three numbers | its own | free | likewise at its end | `[1.5, 0.0, 0.0]` |"#,
 };
 
 pub(crate) const INCLUDE: Keys = Keys {
@@ -309,7 +322,8 @@ pub(crate) const DRIVE: Keys = Keys {
     about: "A constraint on one coordinate.",
     rows: r#"| `of` | text | | must be given | the body or point | `"crank"` |
 | `coordinate` | `x`, `y` or `angle` | | must be given | | `"angle"` |
-| `is` | formula | m or rad | must be given | a function of `t` and parameters | `"10[rad/s]*t"` |"#,
+| `is` | formula | m or rad | must be given, or a `motion` | a function of `t` and parameters | `"10[rad/s]*t"` |
+| `motion` | text | | none | a motion in the place of it | `"slide"` |"#,
 };
 
 pub(crate) const SENSOR: Keys = Keys {
@@ -334,7 +348,8 @@ pub(crate) mod space {
         about: "At the top of a file with a mechanism of space. [What parts are](parts.md#space). Members, places and properties are as in the plane, with three \
 components; z is up. A place may be a table with the directions of a joint or a sensor there: `crank = { at = [0, 0, 0.1], axis = [0, 1, 0] }`. Instead of two places, \
 joints take a point and directions of the world at the start: `{ from = \"ground\", on = \"crank\", point = [0, 0, 0], axis = [0, 1, 0] }`.",
-        rows: r#"| `include` | table of tables | | none | [files that are part of this one](#includename-of-space) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0.1, 0] } }` |
+        rows: r#"| `motion` | table of tables | | none | [motions along splines](#motionname), whose coefficients are parameters | `{ slide = { unit = "m", until = 2.5, intervals = 12 } }` |
+| `include` | table of tables | | none | [files that are part of this one](#includename-of-space) | `{ left = { file = "leg.toml", on = "trunk", at = [0.2, 0.1, 0] } }` |
 | `gravity` | list of three values | m/s^2 | `[0, 0, -9.81]` | along x, y and z | `[0.0, 0.0, -9.81]` |
 | `sensed_gravity` | list of values | m/s^2 | that which acts | gravity that accelerometers show, and that `energy` knows: heights may be measured from rest, where weights are borne | `[0.0, 0.0, -9.81]` |
 | `redundant_rows` | `refuse`, `leave-out` or `keep` | | `refuse` | constraint rows that repeat others at the start | `"leave-out"` |
@@ -499,7 +514,8 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         rows: r#"| `of` | text | | none | the joint | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | of a joint: about the axis, or along it | `"turn"` |
 | `orientation` | text | | none | in the place of a joint: the body whose axes are turned against the world's by a rotation vector | `"plate"` |
-| `is` | formula | rad or m | must be given | a function of `t` and parameters; of a place or an orientation a list of three | `"10[rad/s]*t"` |"#,
+| `is` | formula | rad or m | must be given, or a `motion` | a function of `t` and parameters; of a place or an orientation a list of three | `"10[rad/s]*t"` |
+| `motion` | text | | none | a motion in the place of it, or a list of three | `"slide"` |"#,
     };
 
     pub(crate) const SENSOR: Keys = Keys {
@@ -535,7 +551,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 }
 
 /// All tables of keys, in the order of the page.
-const ALL: [&Keys; 28] = [
+const ALL: [&Keys; 29] = [
     &HEAD,
     &PARAMETER,
     &CONSTANT,
@@ -548,6 +564,7 @@ const ALL: [&Keys; 28] = [
     &ENERGY,
     &PICTURE,
     &PLANAR,
+    &MOTION,
     &INCLUDE,
     &BODY,
     &POINT,

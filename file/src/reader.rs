@@ -18,6 +18,7 @@ use crate::table::Table;
 use costate::derived::Derived;
 use costate::signal::Interpolation;
 use costate::signature::{Parameter, Quantity, Scale, Signature};
+use costate::spline::Spline;
 use costate::{Plain, System};
 use costate_identify::data::Record;
 use costate_identify::data::columns::{Sought, locate};
@@ -403,6 +404,58 @@ impl Reading {
                 let place = self.formulas.graph.variable(Bank::Parameter, k).map_err(self.large())?;
                 self.know(&section, (&name, &name), Meaning { kind: "a parameter", place, units })?;
                 self.signature.parameters.push(parameter);
+            }
+        }
+        self.motions(root)
+    }
+
+    /// Motions, whose coefficients are parameters.
+    fn motions(&mut self, root: &Section<'_>) -> Result<()> {
+        let Some((section, names)) = self.rows(root, "motion")? else { return Ok(()) };
+        for name in names {
+            let Some(own) = section.section(&name)? else { continue };
+            own.only(&[&keys::MOTION])?;
+            let unit = own.text("unit")?.unwrap_or_default();
+            let units = self.declared(&own, "unit", &unit)?;
+            let missing =
+                |key: &str, example: &str| own.wrong(key, "it is missing", &format!("give it: {key} = {example}"));
+            let from = own.number("from")?.unwrap_or(0.0);
+            let until = own.number("until")?.ok_or_else(|| missing("until", "2.5"))?;
+            let intervals = own.count("intervals")?.ok_or_else(|| missing("intervals", "12"))?;
+            if intervals > MOST_UNKNOWNS {
+                let problem = format!("there are {intervals} of them, more than {MOST_UNKNOWNS}");
+                return Err(own.wrong("intervals", problem, "take fewer"));
+            }
+            let times = [from, until];
+            let spline = match own.text("degree")?.as_deref() {
+                None | Some("cubic") => Spline::cubic(times, intervals),
+                Some("quintic") => Spline::quintic(times, intervals),
+                Some(other) => {
+                    return Err(own.at("degree", Error::unknown("degree", other, own.place(), ["cubic", "quintic"])));
+                }
+            };
+            let ends = [own.numbers("begin")?.unwrap_or_default(), own.numbers("end")?.unwrap_or_default()];
+            let spline = match *ends[0].as_slice() {
+                [] => spline,
+                [x] => spline.begin([x]),
+                [x, v] => spline.begin([x, v]),
+                [x, v, a] => spline.begin([x, v, a]),
+                _ => return Err(own.wrong("begin", "it has more than a value and two rates", "give three at most")),
+            };
+            let spline = match *ends[1].as_slice() {
+                [] => spline,
+                [x] => spline.end([x]),
+                [x, v] => spline.end([x, v]),
+                [x, v, a] => spline.end([x, v, a]),
+                _ => return Err(own.wrong("end", "it has more than a value and two rates", "give three at most")),
+            };
+            spline.validate(&name).map_err(|error| own.at("intervals", error.into()))?;
+            let first = self.signature.parameters.len();
+            self.signature = std::mem::take(&mut self.signature).motion(&name, &shown(&unit), &spline);
+            for k in first..self.signature.parameters.len() {
+                let place = self.formulas.graph.variable(Bank::Parameter, k).map_err(self.large())?;
+                let parameter = self.signature.parameters[k].name.clone();
+                self.know(&section, (&name, &parameter), Meaning { kind: "a parameter", place, units })?;
             }
         }
         Ok(())

@@ -104,7 +104,7 @@ pub fn registry() -> Result<Registry> {
 }
 
 /// Models that are mechanism files, too.
-const FILES: [(&str, &str); 27] = [
+const FILES: [(&str, &str); 28] = [
     ("bouc_wen", include_str!("../files/bouc_wen.toml")),
     ("bricard", include_str!("../files/bricard.toml")),
     ("cart_pole", include_str!("../files/cart_pole.toml")),
@@ -116,6 +116,7 @@ const FILES: [(&str, &str); 27] = [
     ("four_bar_chain", include_str!("../files/four_bar_chain.toml")),
     ("gyroscope", include_str!("../files/gyroscope.toml")),
     ("half_car", include_str!("../files/half_car.toml")),
+    ("hanging_load", include_str!("../files/hanging_load.toml")),
     ("oscillator", include_str!("../files/oscillator.toml")),
     ("overhead_crane", include_str!("../files/overhead_crane.toml")),
     ("pendulum", include_str!("../files/pendulum.toml")),

@@ -195,6 +195,80 @@ impl<M: Clone> Frame<M> {
     }
 }
 
+/// The members of a mechanism, as the file whose parts are read names them.
+pub(super) struct Members<M> {
+    members: Vec<(String, M)>,
+    /// How they begin.
+    starts: Vec<(String, Start)>,
+    /// Frames of all files, and that of the one whose parts are read.
+    frames: Vec<Frame<M>>,
+    pub frame: Frame<M>,
+}
+
+impl<M: Clone> Members<M> {
+    pub fn of_root(ground: M) -> Self {
+        let frame = Frame::of_root(ground);
+        Members { members: Vec::new(), starts: Vec::new(), frames: vec![frame.clone()], frame }
+    }
+
+    pub fn enter(&mut self, number: usize) {
+        self.frame = self.frames[number].clone();
+    }
+
+    /// Places a file that the current one includes.
+    pub fn place(&mut self, own: &Section<'_>, prefix: String, placed: &Transform) -> Result<()> {
+        let on = match own.text("on")?.as_deref() {
+            None | Some("ground") => None,
+            Some(name) => {
+                let full = self.full(name);
+                let member = self.member(own, "on")?;
+                let start = self.starts.iter().find(|(known, _)| *known == full);
+                let (_, start) = start.ok_or_else(|| own.wrong("on", "it is no body", "name a body, or `ground`"))?;
+                Some((member, start.clone()))
+            }
+        };
+        self.frames.push(self.frame.of_included(own, prefix, on, placed)?);
+        Ok(())
+    }
+
+    /// The name of a part of the file that is read.
+    pub fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.frame.prefix)
+    }
+
+    /// Members that the file may name.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let own = self.members.iter().filter_map(|(name, _)| name.strip_prefix(&self.frame.prefix));
+        std::iter::once("ground".to_string()).chain(own.map(String::from))
+    }
+
+    pub fn find(&self, name: &str) -> Option<M> {
+        if name == "ground" {
+            return Some(self.frame.member.clone());
+        }
+        let known = self.members.iter().find(|(own, _)| own.strip_prefix(&self.frame.prefix) == Some(name));
+        known.map(|(_, member)| member.clone())
+    }
+
+    /// The member that a key names.
+    pub fn member(&self, own: &Section<'_>, key: &str) -> Result<M> {
+        let missing = || own.wrong(key, "it is missing", "name a body, a point or `ground`");
+        let name = own.text(key)?.ok_or_else(missing)?;
+        self.find(&name).ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), self.names())))
+    }
+
+    /// A member that is new, by its full name.
+    pub fn add(&mut self, own: &Section<'_>, name: &str, member: M, start: Start) -> Result<()> {
+        if name == "ground" || self.members.iter().any(|(known, _)| known == name) {
+            let problem = format!("`{name}` is there already");
+            return Err(own.at("", Error::invalid(own.place(), problem, "give each member its own name")));
+        }
+        self.members.push((name.to_string(), member));
+        self.starts.push((name.to_string(), start));
+        Ok(())
+    }
+}
+
 /// A mechanism that is read part by part, from a file and those that it includes.
 pub(super) trait Builder<'r>: Sized {
     type Mechanism: Declares;

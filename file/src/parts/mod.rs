@@ -10,9 +10,11 @@ use crate::formula::graph::{Bank, Node, Place as NodePlace};
 use crate::formula::parse::Fault;
 use crate::formula::program::{Banks, Program, banks};
 use crate::reader::{ByFormulas, Follows, Formula, OF_AMOUNT, OF_LAW, OF_START, OF_STORED, Reading, formula_of};
+use costate::Number;
 use costate::random::SplitMix64;
+use costate::signature::{Motion, Parameter, Quantity};
+use costate::spline::Spline;
 use costate::value::Value;
-use costate::{Number, Parameter};
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows};
@@ -98,6 +100,8 @@ enum Strength {
 /// A mechanism that parameters can be added to.
 trait Declares {
     fn declare(&mut self, parameter: Parameter) -> Value;
+    fn declare_motion(&mut self, motion: &Motion) -> Vec<Value>;
+    fn declare_input(&mut self, input: &Quantity) -> Input;
 }
 
 /// Properties of parts, as a file says them.
@@ -116,7 +120,38 @@ fn unit_of(text: &str) -> Units {
     Dimension::of(text).map_or(Units::Any, Units::Is)
 }
 
-impl<M: Declares> Properties<'_, M> {
+impl<'r, M: Declares> Properties<'r, M> {
+    /// Declares all that the file names.
+    fn begin(reading: &'r mut Reading, mut mechanism: M) -> Self {
+        let signature = &reading.signature;
+        let mut parameters = Vec::new();
+        while let Some(parameter) = signature.parameters.get(parameters.len()) {
+            match signature.motions.iter().find(|motion| motion.first == parameters.len()) {
+                Some(motion) => parameters.extend(mechanism.declare_motion(motion)),
+                None => parameters.push(mechanism.declare(parameter.clone())),
+            }
+        }
+        let inputs = signature.inputs.iter().map(|input| mechanism.declare_input(input)).collect();
+        Properties { reading, mechanism, parameters, inputs, derived: Vec::new() }
+    }
+
+    /// A motion of the file, with its coefficients, in a unit.
+    fn motion(&self, own: &Section<'_>, name: &str, unit: &str) -> Result<(Spline, Vec<Value>)> {
+        if own.table.contains_key("is") {
+            return Err(own.wrong("is", "there is a `motion`, too", "give one of them"));
+        }
+        let all = &self.reading.signature.motions;
+        let Some(motion) = all.iter().find(|motion| motion.quantity.name == name) else {
+            let known = all.iter().map(|motion| &motion.quantity.name);
+            return Err(own.at("motion", Error::unknown("motion", name, own.place(), known)));
+        };
+        let is_fit = Dimension::of(&motion.quantity.unit).ok().zip(Dimension::of(unit).ok());
+        if is_fit.is_none_or(|(own, wanted)| !own.is_same(&wanted)) {
+            let problem = format!("`{name}` is in [{}], where [{unit}] is wanted", motion.quantity.unit);
+            return Err(own.wrong("motion", problem, "give it the unit of what it moves"));
+        }
+        Ok((motion.spline.clone(), self.parameters[motion.places()].to_vec()))
+    }
     /// The mechanism, and what is to follow from its parameters.
     fn end(self) -> (M, Option<ByFormulas>) {
         let roots: Vec<_> = self.derived.iter().enumerate().map(|(k, (_, place, _))| (*place, k)).collect();
@@ -382,6 +417,17 @@ impl<M: Declares> Properties<'_, M> {
     fn circuit(&mut self, own: &Section<'_>, constant: &str) -> Result<[Value; 3]> {
         let constant = self.value(own, "torque_constant", constant)?;
         Ok([constant, self.value(own, "resistance", "Ohm")?, self.value(own, "inductance", "H")?])
+    }
+
+    /// Three motions of the file, with their coefficients, if they are given.
+    fn motions(&self, own: &Section<'_>, unit: &str) -> Result<Option<([Spline; 3], Vec<Value>)>> {
+        let Some(names) = own.texts("motion")? else { return Ok(None) };
+        let [x, y, z] = names.as_slice() else {
+            return Err(own.wrong("motion", "it is no list of three motions", "write it as [\"Sx\", \"Sy\", \"Sz\"]"));
+        };
+        let all = [self.motion(own, x, unit)?, self.motion(own, y, unit)?, self.motion(own, z, unit)?];
+        let coefficients = all.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        Ok(Some((all.map(|(spline, _)| spline), coefficients)))
     }
 
     /// Three formulas in time and parameters, with those that they take.

@@ -1,15 +1,15 @@
 //! Mechanisms of the plane from parts.
 
-use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
+use super::include::{Builder, Members, Reader, Start, Transform, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::dimension::Dimension;
 use crate::keys;
 use crate::reader::{ByFormulas, Reading};
-use costate::Parameter;
+use costate::signature::{Motion, Parameter, Quantity};
 use costate::value::Value;
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
-use costate_parts::assembly::StateVariable;
+use costate_parts::assembly::{Input, StateVariable};
 use costate_parts::law::{Axes, Linear};
 use costate_parts::planar::{
     Body, Gears, Joint, Mechanism, Member, Mounting, OnLine, Place, Prismatic, Revolute, Rod, Strut, Weld,
@@ -35,23 +35,26 @@ impl Declares for Mechanism {
     fn declare(&mut self, parameter: Parameter) -> Value {
         self.parameter(parameter)
     }
+
+    fn declare_motion(&mut self, motion: &Motion) -> Vec<Value> {
+        self.motion(&motion.quantity.name, &motion.quantity.unit, &motion.spline)
+    }
+
+    fn declare_input(&mut self, input: &Quantity) -> Input {
+        self.input(&input.name, &input.unit)
+    }
 }
 
 /// The mechanism that is being put together.
 struct Parts<'r> {
     own: Properties<'r, Mechanism>,
-    members: Vec<(String, Member)>,
+    at: Members<Member>,
     joints: Vec<(String, AnyJoint)>,
     struts: Vec<(String, AnyStrut)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
-    /// How bodies and points begin.
-    starts: Vec<(String, Start)>,
     /// Gravity that accelerometers show, where that is not the one that acts.
     sensed: Option<[Value; 2]>,
-    /// Frames of all files, and that of the one whose parts are read.
-    frames: Vec<Frame<Member>>,
-    frame: Frame<Member>,
 }
 
 impl<'r> Builder<'r> for Parts<'r> {
@@ -74,23 +77,11 @@ impl<'r> Builder<'r> for Parts<'r> {
         let (sin, cos) = angle.sin_cos();
         let rotation = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
         let placed = Transform { offset: [x, y, 0.0.into()], rotation, angle, mirror };
-        let on = match own.text("on")?.as_deref() {
-            None | Some("ground") => None,
-            Some(name) => {
-                let full = format!("{}{name}", self.frame.prefix);
-                let member = self.member(own, "on")?;
-                let start = self.starts.iter().find(|(known, _)| *known == full);
-                let (_, start) = start.ok_or_else(|| own.wrong("on", "it is no body", "name a body, or `ground`"))?;
-                Some((member, start.clone()))
-            }
-        };
-        let frame = self.frame.of_included(own, prefix, on, &placed)?;
-        self.frames.push(frame);
-        Ok(())
+        self.at.place(own, prefix, &placed)
     }
 
     fn enter(&mut self, number: usize) {
-        self.frame = self.frames[number].clone();
+        self.at.enter(number);
     }
 }
 
@@ -105,14 +96,11 @@ fn three([x, y]: [Value; 2]) -> [Value; 3] {
 
 /// Reads a mechanism of the plane, whose names are known already.
 pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
-    let mut mechanism = Mechanism::new(&reading.signature.name);
-    let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
-    let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
-    let frame = Frame::of_root(mechanism.ground());
-    let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
-    let frames = vec![frame.clone()];
-    let mut parts = Parts { own, members, joints, struts, states, starts, sensed: None, frames, frame };
+    let mechanism = Mechanism::new(&reading.signature.name);
+    let at = Members::of_root(mechanism.ground());
+    let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
+    let own = Properties::begin(reading, mechanism);
+    let mut parts = Parts { own, at, joints, struts, states, sensed: None };
     if root.table.contains_key("gravity") {
         let gravity = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -150,41 +138,21 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
 }
 
 impl Parts<'_> {
-    /// Members that a file may name.
-    fn names(&self) -> impl Iterator<Item = String> {
-        let own = self.members.iter().filter_map(|(name, _)| name.strip_prefix(&self.frame.prefix));
-        std::iter::once("ground".to_string()).chain(own.map(String::from))
-    }
-
-    fn find(&self, name: &str) -> Option<Member> {
-        if name == "ground" {
-            return Some(self.frame.member.clone());
-        }
-        let known = self.members.iter().find(|(own, _)| own.strip_prefix(&self.frame.prefix) == Some(name));
-        known.map(|(_, member)| member.clone())
-    }
-
-    fn member(&self, own: &Section<'_>, key: &str) -> Result<Member> {
-        let missing = || own.wrong(key, "it is missing", "name a body, a point or `ground`");
-        let name = own.text(key)?.ok_or_else(missing)?;
-        self.find(&name).ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), self.names())))
-    }
-
     /// What the angle of `on` against `from` is less than a file says, where one of them is its ground and that has been turned.
     fn turn_of_ground(&self, own: &Section<'_>) -> Result<f64> {
         let is_ground = |key: &str| Ok::<_, Error>(if own.text(key)?.as_deref() == Some("ground") { 1.0 } else { 0.0 });
-        Ok(self.frame.ground.angle * (is_ground("from")? - is_ground("on")?))
+        Ok(self.at.frame.ground.angle * (is_ground("from")? - is_ground("on")?))
     }
 
     /// Members between which an angle is measured: in what is mirrored, it grows the other way around.
     fn between(&self, own: &Section<'_>) -> Result<[Member; 2]> {
-        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
-        Ok(if self.frame.ground.is_mirrored() { [on, from] } else { [from, on] })
+        let [from, on] = [self.at.member(own, "from")?, self.at.member(own, "on")?];
+        Ok(if self.at.frame.ground.is_mirrored() { [on, from] } else { [from, on] })
     }
 
     /// An angle of a direction on a member, by its name.
     fn direction_on(&self, member: &str, angle: Value) -> Value {
-        let ground = &self.frame.ground;
+        let ground = &self.at.frame.ground;
         let angle = if ground.is_mirrored() { -angle } else { angle };
         // both axes are half a turn
         let angle = if ground.mirror[0] < 0.0 { angle + std::f64::consts::PI } else { angle };
@@ -193,7 +161,7 @@ impl Parts<'_> {
 
     /// An angle of the second member of a joint against the first, by their names.
     fn angle_between(&self, members: &[String; 2], angle: Value) -> Value {
-        let ground = &self.frame.ground;
+        let ground = &self.at.frame.ground;
         let angle = if ground.is_mirrored() { -angle } else { angle };
         match members.each_ref().map(|name| name == "ground") {
             [true, false] if ground.angle != 0.0 => angle + ground.angle,
@@ -213,12 +181,12 @@ impl Parts<'_> {
             if known.names().any(|name| name == key) {
                 continue;
             }
-            let Some(member) = self.find(&key) else {
-                let names = known.names().map(String::from).chain(self.names());
+            let Some(member) = self.at.find(&key) else {
+                let names = known.names().map(String::from).chain(self.at.names());
                 return Err(own.at(&key, Error::unknown("key or member", &key, own.place(), names)));
             };
             let location = three(self.own.list(own, &key, "m")?);
-            let ground = &self.frame.ground;
+            let ground = &self.at.frame.ground;
             let location = if key == "ground" { ground.point(location) } else { ground.mirror_alone().point(location) };
             places.push((key, member.at(two(location))));
         }
@@ -236,44 +204,32 @@ impl Parts<'_> {
 
     /// A member of a mechanism that is new.
     fn add(&mut self, own: &Section<'_>, name: &str, member: Member, start: Start) -> Result<()> {
-        if name == "ground" || self.members.iter().any(|(known, _)| known == name) {
-            let error =
-                Error::invalid(own.place(), format!("`{name}` is there already"), "give each member its own name");
-            return Err(own.at("", error));
-        }
         if own.flag("free")?.unwrap_or(false) {
             self.own.mechanism.free(&member);
         }
-        self.members.push((name.to_string(), member));
-        self.starts.push((name.to_string(), start));
-        Ok(())
-    }
-
-    /// The name of a part of the file that is read.
-    fn full(&self, name: &str) -> String {
-        format!("{}{name}", self.frame.prefix)
+        self.at.add(own, name, member, start)
     }
 
     /// Position and velocity at the start.
     fn begins(&mut self, own: &Section<'_>) -> Result<[[Value; 3]; 2]> {
         let [at, moving] = [self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?];
-        let (at, moving) = self.frame.begins(three(at), three(moving));
+        let (at, moving) = self.at.frame.begins(three(at), three(moving));
         Ok([at, moving])
     }
 
     fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::BODY])?;
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let body = Body::new(self.own.value(own, "mass", "kg")?, self.own.value(own, "inertia", "kg m^2")?);
         let center = three(self.own.list_or_zero(own, "center", "m")?);
-        let body = body.center(two(self.frame.ground.mirror_alone().point(center)));
+        let body = body.center(two(self.at.frame.ground.mirror_alone().point(center)));
         let [at, moving] = self.begins(own)?;
         let [angle, rate] =
             [self.own.value_or(own, "angle", "rad", 0.0)?, self.own.value_or(own, "rate", "rad/s", 0.0)?];
-        let world = &self.frame.world;
+        let world = &self.at.frame.world;
         let angle = if world.is_mirrored() { -angle } else { angle };
         let angle = if world.angle != 0.0 { angle + world.angle } else { angle };
-        let [.., rate] = self.frame.spins([0.0.into(), 0.0.into(), rate]);
+        let [.., rate] = self.at.frame.spins([0.0.into(), 0.0.into(), rate]);
         let member = self.own.mechanism.body(name, body.at(two(at), angle).moving(two(moving), rate));
         let turned = constants([angle]).map(|[angle]| {
             let (sin, cos) = angle.sin_cos();
@@ -285,7 +241,7 @@ impl Parts<'_> {
 
     fn point(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::POINT])?;
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
         let [at, moving] = self.begins(own)?;
         let member = self.own.mechanism.point_moving(name, mass, two(at), two(moving));
@@ -303,7 +259,7 @@ impl Parts<'_> {
             _ => &[],
         };
         takes_only(own, &keys::JOINT, takes, &format!("a {kind} joint"))?;
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [direction, angle] =
             [self.own.value_or(own, "direction", "rad", 0.0)?, self.own.value_or(own, "angle", "rad", 0.0)?];
         let (direction, angle) = (self.direction_on(&one, direction), self.angle_between(&[one, other], angle));
@@ -322,16 +278,16 @@ impl Parts<'_> {
     }
 
     fn gears(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::GEARS])?;
-        let [from, on] = [self.member(own, "from")?, self.member(own, "on")?];
+        let [from, on] = [self.at.member(own, "from")?, self.at.member(own, "on")?];
         let ratio = self.own.value(own, "ratio", "")?;
         self.joints.push((name.to_string(), AnyJoint::Gears(self.own.mechanism.gears(name, &from, &on, ratio))));
         Ok(())
     }
 
     fn spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [first, second] = self.places(own, &keys::SPRING)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
@@ -342,7 +298,7 @@ impl Parts<'_> {
     }
 
     fn strut(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [first, second] = self.places(own, &keys::STRUT)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
@@ -365,7 +321,7 @@ impl Parts<'_> {
     }
 
     fn torsion(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::TORSION])?;
         let [from, on] = self.between(own)?;
         let is_linear = ["stiffness", "damping"].into_iter().find(|key| own.table.contains_key(*key));
@@ -378,7 +334,7 @@ impl Parts<'_> {
             match self.turn_of_ground(own)? {
                 0.0 => self.own.mechanism.torsion(name, &from, &on, stiffness, damping),
                 turn => {
-                    let free = turn * self.frame.ground.sign();
+                    let free = turn * self.at.frame.ground.sign();
                     self.own.mechanism.torsion_by(name, &from, &on, free, Linear, [stiffness, damping]);
                 }
             }
@@ -388,7 +344,7 @@ impl Parts<'_> {
             return Err(own.wrong(key, "there is a law, too", "write it into `torque`"));
         }
         let free_angle = self.own.value_or(own, "free_angle", "rad", 0.0)?;
-        let turn = self.turn_of_ground(own)? * self.frame.ground.sign();
+        let turn = self.turn_of_ground(own)? * self.at.frame.ground.sign();
         let free_angle = if turn == 0.0 { free_angle } else { free_angle + turn };
         let (law, parameters) = self.own.law(own, "torque", ["rad", "N m"])?;
         let states = self.own.mechanism.torsion_by(name, &from, &on, free_angle, law.clone(), parameters);
@@ -396,10 +352,10 @@ impl Parts<'_> {
     }
 
     fn support(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
-        let world = &self.frame.world;
+        let name = &self.at.full(name);
+        let world = &self.at.frame.world;
         let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
-        self.frame.refuse_placed(own, "a support is measured from the origin of the world", is_fit)?;
+        self.at.frame.refuse_placed(own, "a support is measured from the origin of the world", is_fit)?;
         let [place] = self.places(own, &keys::SUPPORT)?;
         let direction = self.own.value(own, "direction", "rad")?;
         let free_distance = self.own.value_or(own, "free_distance", "m", 0.0)?;
@@ -429,7 +385,7 @@ impl Parts<'_> {
     }
 
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::DC_MOTOR])?;
         let [from, on] = self.between(own)?;
         let circuit = self.own.circuit(own, "N m/A")?;
@@ -440,13 +396,13 @@ impl Parts<'_> {
     }
 
     fn force(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [place] = self.places(own, &keys::FORCE)?;
         let direction = three(self.own.list(own, "direction", "")?);
         let axes = axes(own)?;
         let direction = two(match axes {
-            Axes::World => self.frame.world.vector(direction),
-            Axes::Body => self.frame.ground.mirror_alone().vector(direction),
+            Axes::World => self.at.frame.world.vector(direction),
+            Axes::Body => self.at.frame.ground.mirror_alone().vector(direction),
         });
         match self.own.strength(own, "is", "N")? {
             Strength::Given(amount) => self.own.mechanism.force(name, place, direction, axes, amount),
@@ -456,7 +412,7 @@ impl Parts<'_> {
     }
 
     fn torque(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::TORQUE])?;
         let [from, on] = self.between(own)?;
         match self.own.strength(own, "is", "N m")? {
@@ -467,7 +423,7 @@ impl Parts<'_> {
     }
 
     fn drag(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [place] = self.places(own, &keys::DRAG)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
@@ -476,12 +432,12 @@ impl Parts<'_> {
     }
 
     fn contact(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [(one, line), (_, center)] = self.named_places(own, &keys::CONTACT)?;
         let direction = self.own.value_or(own, "direction", "rad", 0.0)?;
         let direction = self.direction_on(&one, direction);
         // free space stays on the line's left
-        let direction = if self.frame.ground.is_mirrored() { direction + std::f64::consts::PI } else { direction };
+        let direction = if self.at.frame.ground.is_mirrored() { direction + std::f64::consts::PI } else { direction };
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
         self.own.mechanism.contact(name, line, direction, center, radius, stiffness, damping);
@@ -489,12 +445,12 @@ impl Parts<'_> {
     }
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::DRIVE])?;
-        let world = &self.frame.world;
+        let world = &self.at.frame.world;
         let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
-        self.frame.refuse_placed(own, "a coordinate is one of the world", is_fit)?;
-        let member = self.member(own, "of")?;
+        self.at.frame.refuse_placed(own, "a coordinate is one of the world", is_fit)?;
+        let member = self.at.member(own, "of")?;
         let known = ["x", "y", "angle"];
         let asked = own.text("coordinate")?.unwrap_or_default();
         let place = known.iter().position(|coordinate| *coordinate == asked);
@@ -502,13 +458,19 @@ impl Parts<'_> {
             let names = known.iter().take(member.coordinates().len());
             return Err(own.at("coordinate", Error::unknown("coordinate", &asked, own.place(), names)));
         };
-        let (function, u) = self.own.of_time(own, if asked == "angle" { "rad" } else { "m" })?;
+        let unit = if asked == "angle" { "rad" } else { "m" };
+        if let Some(motion) = own.text("motion")? {
+            let (spline, coefficients) = self.own.motion(own, &motion, unit)?;
+            self.own.mechanism.drive(name, coordinate, spline, coefficients);
+            return Ok(());
+        }
+        let (function, u) = self.own.of_time(own, unit)?;
         self.own.mechanism.drive(name, coordinate, function, u);
         Ok(())
     }
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         if let Some(gravity) = self.sensed {
             self.own.mechanism.gravity(gravity);
         }
@@ -549,7 +511,7 @@ impl Parts<'_> {
                     "acceleration" => self.own.mechanism.acceleration(name, place, axes),
                     _ => {
                         let angle = self.own.value_or(own, "angle", "rad", 0.0)?;
-                        let angle = if self.frame.ground.is_mirrored() { -angle } else { angle };
+                        let angle = if self.at.frame.ground.is_mirrored() { -angle } else { angle };
                         let gain = self.own.value_or(own, "gain", "", 1.0)?;
                         let bias = self.own.list_or_zero(own, "bias", "m/s^2")?;
                         self.own.mechanism.accelerometer(name, place, Mounting { angle, gain, bias });
@@ -559,7 +521,7 @@ impl Parts<'_> {
             }
             "angle" | "encoder" => {
                 let is_fit = self.turn_of_ground(own)? == 0.0;
-                self.frame.refuse_placed(own, "its ground is turned", is_fit)?;
+                self.at.frame.refuse_placed(own, "its ground is turned", is_fit)?;
                 let [from, on] = self.between(own)?;
                 match shows.as_str() {
                     "angle" => self.own.mechanism.angle(name, &from, &on),
@@ -567,15 +529,15 @@ impl Parts<'_> {
                 }
             }
             "strut" => {
-                let of = named(own, "of", "spring or strut", (&self.struts, &self.frame.prefix))?;
+                let of = named(own, "of", "spring or strut", (&self.struts, &self.at.frame.prefix))?;
                 match of {
                     AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
                     AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
                 }
             }
             "reaction" => {
-                let on = self.member(own, "on")?;
-                match named(own, "of", "joint", (&self.joints, &self.frame.prefix))? {
+                let on = self.at.member(own, "on")?;
+                match named(own, "of", "joint", (&self.joints, &self.at.frame.prefix))? {
                     AnyJoint::Revolute(joint) => self.own.mechanism.reaction(name, joint, &on),
                     AnyJoint::Weld(joint) => self.own.mechanism.reaction(name, joint, &on),
                     AnyJoint::Prismatic(joint) => self.own.mechanism.reaction(name, joint, &on),
@@ -585,7 +547,7 @@ impl Parts<'_> {
                 }
             }
             "state" => {
-                let state = *named(own, "of", "state", (&self.states, &self.frame.prefix))?;
+                let state = *named(own, "of", "state", (&self.states, &self.at.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "energy" => self.own.mechanism.energy(name),

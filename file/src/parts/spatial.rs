@@ -1,15 +1,15 @@
 //! Mechanisms of space from parts.
 
-use super::include::{Builder, Frame, Reader, Start, Transform, constants, read_all};
+use super::include::{Builder, Members, Reader, Start, Transform, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
-use costate::Parameter;
+use costate::signature::{Motion, Parameter, Quantity};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
-use costate_parts::assembly::StateVariable;
+use costate_parts::assembly::{Input, StateVariable};
 use costate_parts::law::{Axes, Linear};
 use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut};
 
@@ -23,25 +23,28 @@ impl Declares for Mechanism {
     fn declare(&mut self, parameter: Parameter) -> Value {
         self.parameter(parameter)
     }
+
+    fn declare_motion(&mut self, motion: &Motion) -> Vec<Value> {
+        self.motion(&motion.quantity.name, &motion.quantity.unit, &motion.spline)
+    }
+
+    fn declare_input(&mut self, input: &Quantity) -> Input {
+        self.input(&input.name, &input.unit)
+    }
 }
 
 /// The mechanism that is being put together.
 struct Parts<'r> {
     own: Properties<'r, Mechanism>,
-    members: Vec<(String, Member)>,
+    at: Members<Member>,
     joints: Vec<(String, Joint)>,
     struts: Vec<(String, AnyStrut)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
-    /// How bodies and points begin.
-    starts: Vec<(String, Start)>,
     /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
     backwards: Vec<String>,
     /// Gravity that accelerometers show, where that is not the one that acts.
     sensed: Option<[Value; 3]>,
-    /// Frames of all files, and that of the one whose parts are read.
-    frames: Vec<Frame<Member>>,
-    frame: Frame<Member>,
 }
 
 impl<'r> Builder<'r> for Parts<'r> {
@@ -63,23 +66,11 @@ impl<'r> Builder<'r> for Parts<'r> {
             Some(other) => return Err(own.at("mirrored", Error::unknown("axis", other, own.place(), ["x", "y", "z"]))),
         };
         let placed = Transform { offset, rotation: rows(euler_parameters_of(Vector(turned))), angle: 0.0, mirror };
-        let on = match own.text("on")?.as_deref() {
-            None | Some("ground") => None,
-            Some(name) => {
-                let full = self.full(name);
-                let member = self.member(own, "on")?;
-                let start = self.starts.iter().find(|(known, _)| *known == full);
-                let (_, start) = start.ok_or_else(|| own.wrong("on", "it is no body", "name a body, or `ground`"))?;
-                Some((member, start.clone()))
-            }
-        };
-        let frame = self.frame.of_included(own, prefix, on, &placed)?;
-        self.frames.push(frame);
-        Ok(())
+        self.at.place(own, prefix, &placed)
     }
 
     fn enter(&mut self, number: usize) {
-        self.frame = self.frames[number].clone();
+        self.at.enter(number);
     }
 }
 
@@ -102,15 +93,12 @@ enum Axis {
 
 /// Reads a mechanism of space, whose names are known already.
 pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
-    let mut mechanism = Mechanism::new(&reading.signature.name);
-    let parameters = reading.signature.parameters.iter().map(|own| mechanism.parameter(own.clone())).collect();
-    let inputs = reading.signature.inputs.iter().map(|own| mechanism.input(&own.name, &own.unit)).collect();
-    let frame = Frame::of_root(mechanism.ground());
-    let (members, joints, struts, states, starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let own = Properties { reading, mechanism, parameters, inputs, derived: Vec::new() };
-    let (frames, backwards) = (vec![frame.clone()], Vec::new());
-    let sensed = None;
-    let mut parts = Parts { own, members, joints, struts, states, starts, backwards, sensed, frames, frame };
+    let mechanism = Mechanism::new(&reading.signature.name);
+    let at = Members::of_root(mechanism.ground());
+    let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
+    let own = Properties::begin(reading, mechanism);
+    let (sensed, backwards) = (None, Vec::new());
+    let mut parts = Parts { own, at, joints, struts, states, backwards, sensed };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -154,26 +142,6 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
 }
 
 impl Parts<'_> {
-    /// Members that a file may name.
-    fn names(&self) -> impl Iterator<Item = String> {
-        let own = self.members.iter().filter_map(|(name, _)| name.strip_prefix(&self.frame.prefix));
-        std::iter::once("ground".to_string()).chain(own.map(String::from))
-    }
-
-    fn find(&self, name: &str) -> Option<Member> {
-        if name == "ground" {
-            return Some(self.frame.member.clone());
-        }
-        let known = self.members.iter().find(|(own, _)| own.strip_prefix(&self.frame.prefix) == Some(name));
-        known.map(|(_, member)| member.clone())
-    }
-
-    fn member(&self, own: &Section<'_>, key: &str) -> Result<Member> {
-        let missing = || own.wrong(key, "it is missing", "name a body, a point or `ground`");
-        let name = own.text(key)?.ok_or_else(missing)?;
-        self.find(&name).ok_or_else(|| own.at(key, Error::unknown("member", &name, own.place(), self.names())))
-    }
-
     /// The places of a part: all keys that are not its own, or a point of the world at the start on two members.
     fn places<const N: usize>(&mut self, own: &Section<'_>, known: &Keys, axis: Axis) -> Result<[Place; N]> {
         let mut places = Vec::new();
@@ -181,11 +149,12 @@ impl Parts<'_> {
             if known.names().any(|name| name == key) {
                 continue;
             }
-            let Some(member) = self.find(&key) else {
-                let names = known.names().map(String::from).chain(self.names());
+            let Some(member) = self.at.find(&key) else {
+                let names = known.names().map(String::from).chain(self.at.names());
                 return Err(own.at(&key, Error::unknown("key or member", &key, own.place(), names)));
             };
-            let placed = if key == "ground" { self.frame.ground.clone() } else { self.frame.ground.mirror_alone() };
+            let placed =
+                if key == "ground" { self.at.frame.ground.clone() } else { self.at.frame.ground.mirror_alone() };
             let place = match own.section_or_list(&key)? {
                 None => {
                     let place = member.at(placed.point(self.own.list(own, &key, "m")?));
@@ -203,13 +172,13 @@ impl Parts<'_> {
             if !places.is_empty() {
                 return Err(own.wrong("point", "places on members are named, too", "give either"));
             }
-            let world = self.frame.world.clone();
+            let world = self.at.frame.world.clone();
             let Some(point) = constants(world.point(numbers(own, "point")?.map(Value::from))) else {
                 let problem = "where this file begins depends on parameters";
                 return Err(own.wrong("point", problem, "name places on members"));
             };
             for key in ["from", "on"] {
-                let member = self.member(own, key)?;
+                let member = self.at.member(own, key)?;
                 let place = self.own.mechanism.place(&member, point);
                 places.push(self.directed(place, Some(own), &world, axis)?);
             }
@@ -255,34 +224,22 @@ impl Parts<'_> {
 
     /// A member of a mechanism that is new.
     fn add(&mut self, own: &Section<'_>, name: &str, member: Member, start: Start) -> Result<()> {
-        if name == "ground" || self.members.iter().any(|(known, _)| known == name) {
-            let error =
-                Error::invalid(own.place(), format!("`{name}` is there already"), "give each member its own name");
-            return Err(own.at("", error));
-        }
         if own.flag("free")?.unwrap_or(false) {
             self.own.mechanism.free(&member);
         }
-        self.members.push((name.to_string(), member));
-        self.starts.push((name.to_string(), start));
-        Ok(())
-    }
-
-    /// The name of a part of the file that is read.
-    fn full(&self, name: &str) -> String {
-        format!("{}{name}", self.frame.prefix)
+        self.at.add(own, name, member, start)
     }
 
     /// Position and velocity at the start.
     fn begins(&mut self, own: &Section<'_>) -> Result<[[Value; 3]; 2]> {
         let [at, moving] = [self.own.list_or_zero(own, "at", "m")?, self.own.list_or_zero(own, "moving", "m/s")?];
-        let (at, moving) = self.frame.begins(at, moving);
+        let (at, moving) = self.at.frame.begins(at, moving);
         Ok([at, moving])
     }
 
     /// Entries of a tensor, or factors of one, in axes that are mirrored: products of two axes change their signs.
     fn mirrored(&self, entries: [Value; 6], pairs: [[usize; 2]; 3]) -> [Value; 6] {
-        let mirror = self.frame.ground.mirror;
+        let mirror = self.at.frame.ground.mirror;
         std::array::from_fn(|k| match k.checked_sub(3).map(|k| pairs[k]) {
             Some([i, j]) if mirror[i] * mirror[j] < 0.0 => -entries[k],
             _ => entries[k],
@@ -291,7 +248,7 @@ impl Parts<'_> {
 
     fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::BODY])?;
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
         let pairs = [[0, 1], [0, 2], [1, 2]];
         let inertia = match (own.table.get("inertia"), own.table.contains_key("inertia_factors")) {
@@ -316,7 +273,7 @@ impl Parts<'_> {
             }
         };
         let center = self.own.list_or_zero(own, "center", "m")?;
-        let body = Body::new(mass, inertia).center::<Value>(self.frame.ground.mirror_alone().point(center));
+        let body = Body::new(mass, inertia).center::<Value>(self.at.frame.ground.mirror_alone().point(center));
         let [at, moving] = self.begins(own)?;
         let mut body = body.at::<Value>(at);
         let mut turned = [1.0, 0.0, 0.0, 0.0].map(Value::from);
@@ -332,7 +289,7 @@ impl Parts<'_> {
             turned = self.own.list(own, "euler_parameters", "")?;
             is_turned = true;
         }
-        let world = &self.frame.world;
+        let world = &self.at.frame.world;
         if world.is_turned() || world.mirror != [1.0; 3] {
             let [e0, axis @ ..] = turned;
             // the axis in what is mirrored, and then the turn of that
@@ -344,7 +301,7 @@ impl Parts<'_> {
             body = body.turned::<Value>(turned);
         }
         let spinning = self.own.list_or_zero::<3>(own, "spinning", "rad/s")?;
-        let spinning = self.frame.spins(spinning);
+        let spinning = self.at.frame.spins(spinning);
         let member = self.own.mechanism.body(name, body.moving(moving, spinning));
         let turned = constants(turned).map(|turned| (rows(turned), 0.0));
         self.add(own, name, member, Start { at, turned, moving, spinning: constants(spinning) })
@@ -352,7 +309,7 @@ impl Parts<'_> {
 
     fn point(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         own.only(&[&keys::POINT])?;
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let mass = self.own.value(own, "mass", "kg")?;
         let [at, moving] = self.begins(own)?;
         let member = self.own.mechanism.point_moving(name, mass, at, moving);
@@ -374,8 +331,8 @@ impl Parts<'_> {
             _ => Axis::Way,
         };
         let [first, second] = self.places(own, &keys::JOINT, axis)?;
-        let name = &self.full(name);
-        if ["cylindrical", "screw"].contains(&kind) && self.frame.ground.is_mirrored() {
+        let name = &self.at.full(name);
+        if ["cylindrical", "screw"].contains(&kind) && self.at.frame.ground.is_mirrored() {
             self.backwards.push(name.clone());
         }
         let mechanism = &mut self.own.mechanism;
@@ -390,7 +347,7 @@ impl Parts<'_> {
             "in_plane" => mechanism.in_plane(name, first, second),
             "screw" => {
                 let lead = self.own.value(own, "lead", "m")?;
-                let lead = if self.frame.ground.is_mirrored() { -lead } else { lead };
+                let lead = if self.at.frame.ground.is_mirrored() { -lead } else { lead };
                 self.own.mechanism.screw(name, first, second, lead)
             }
             "distance" => {
@@ -404,7 +361,7 @@ impl Parts<'_> {
     }
 
     fn spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [first, second] = self.places(own, &keys::SPRING, Axis::Way)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (stiffness, damping) =
@@ -415,7 +372,7 @@ impl Parts<'_> {
     }
 
     fn strut(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [first, second] = self.places(own, &keys::STRUT, Axis::Way)?;
         let free_length = self.own.value_or(own, "free_length", "m", 0.0)?;
         let (law, parameters) = self.own.law(own, "tension", ["m", "N"])?;
@@ -427,13 +384,13 @@ impl Parts<'_> {
 
     /// The joint that a part acts in, and how; the units of its ways and efforts.
     fn freedom(&self, own: &Section<'_>) -> Result<(Joint, Freedom, [&'static str; 2])> {
-        let joint = named(own, "of", "joint", (&self.joints, &self.frame.prefix))?.clone();
+        let joint = named(own, "of", "joint", (&self.joints, &self.at.frame.prefix))?.clone();
         match own.text("freedom")?.as_deref() {
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
             Some("slide") => {
-                let full = self.full(&own.text("of")?.unwrap_or_default());
+                let full = self.at.full(&own.text("of")?.unwrap_or_default());
                 let is_fit = !self.backwards.contains(&full);
-                self.frame.refuse_placed(own, "mirrored: along the axis of a turn, ways run backwards", is_fit)?;
+                self.at.frame.refuse_placed(own, "mirrored: along the axis of a turn, ways run backwards", is_fit)?;
                 Ok((joint, Freedom::Slide, ["m", "N"]))
             }
             Some(other) => Err(own.at("freedom", Error::unknown("freedom", other, own.place(), ["turn", "slide"]))),
@@ -453,7 +410,7 @@ impl Parts<'_> {
     }
 
     fn joint_spring(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::JOINT_SPRING])?;
         let (joint, freedom, [way, effort]) = self.freedom(own)?;
         if !own.table.contains_key("tension") {
@@ -473,7 +430,7 @@ impl Parts<'_> {
     }
 
     fn motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::MOTOR])?;
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         match self.own.strength(own, "is", effort)? {
@@ -484,7 +441,7 @@ impl Parts<'_> {
     }
 
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::DC_MOTOR])?;
         let (joint, freedom, [_, effort]) = self.freedom(own)?;
         let circuit = self.own.circuit(own, &format!("({effort})/A"))?;
@@ -495,7 +452,7 @@ impl Parts<'_> {
     }
 
     fn bushing(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [first, second] = self.places(own, &keys::BUSHING, Axis::Frame)?;
         let mut both = [[[Value::from(0.0); 6]; 6]; 2];
         for (matrix, [ways, turns, way, turn]) in both
@@ -516,9 +473,9 @@ impl Parts<'_> {
                 matrix[k][k] = value;
             }
         }
-        if self.frame.ground.is_mirrored() {
+        if self.at.frame.ground.is_mirrored() {
             // displacements change their signs as vectors do, turns as axes do
-            let mirror = self.frame.ground.mirror;
+            let mirror = self.at.frame.ground.mirror;
             let sign = |k: usize| if k < 3 { mirror[k] } else { -mirror[k - 3] };
             for matrix in &mut both {
                 for (i, row) in matrix.iter_mut().enumerate() {
@@ -534,7 +491,7 @@ impl Parts<'_> {
     }
 
     fn force(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [place] = self.places(own, &keys::FORCE, Axis::Way)?;
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
@@ -547,9 +504,9 @@ impl Parts<'_> {
     }
 
     fn torque(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         own.only(&[&keys::TORQUE])?;
-        let on = self.member(own, "on")?;
+        let on = self.at.member(own, "on")?;
         let direction: [Value; 3] = self.own.list(own, "direction", "")?;
         let axes = axes(own)?;
         let direction = self.placed(axes).turning(direction);
@@ -579,13 +536,13 @@ impl Parts<'_> {
     /// What becomes of directions in some axes.
     fn placed(&self, axes: Axes) -> Transform {
         match axes {
-            Axes::World => self.frame.world.clone(),
-            Axes::Body => self.frame.ground.mirror_alone(),
+            Axes::World => self.at.frame.world.clone(),
+            Axes::Body => self.at.frame.ground.mirror_alone(),
         }
     }
 
     fn drag(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [place] = self.places(own, &keys::DRAG, Axis::Way)?;
         let (linear, quadratic) =
             (self.own.value_or(own, "linear", "N s/m", 0.0)?, self.own.value_or(own, "quadratic", "N s^2/m^2", 0.0)?);
@@ -594,7 +551,7 @@ impl Parts<'_> {
     }
 
     fn contact(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         let [plane, center] = self.places(own, &keys::CONTACT, Axis::Way)?;
         let (radius, stiffness) = (self.own.value(own, "radius", "m")?, self.own.value(own, "stiffness", "N/m^1.5")?);
         let damping = self.own.value_or(own, "damping", "s/m", 0.0)?;
@@ -603,35 +560,50 @@ impl Parts<'_> {
     }
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
-        let world = &self.frame.world;
+        let name = &self.at.full(name);
+        let world = &self.at.frame.world;
         let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
         if own.table.contains_key("orientation") {
-            takes_only(own, &keys::DRIVE, &["orientation", "is"], "an orientation")?;
-            self.frame.refuse_placed(own, "a turn is one against the world", is_fit)?;
-            let member = self.member(own, "orientation")?;
-            let (path, u) = self.own.path(own, "rad")?;
-            self.own.mechanism.drive_orientation(name, &member, path, u);
+            takes_only(own, &keys::DRIVE, &["orientation", "is", "motion"], "an orientation")?;
+            self.at.frame.refuse_placed(own, "a turn is one against the world", is_fit)?;
+            let member = self.at.member(own, "orientation")?;
+            match self.own.motions(own, "rad")? {
+                Some((splines, u)) => self.own.mechanism.drive_orientation(name, &member, splines, u),
+                None => {
+                    let (path, u) = self.own.path(own, "rad")?;
+                    self.own.mechanism.drive_orientation(name, &member, path, u)
+                }
+            };
             let _: [Place; 0] = self.places(own, &keys::DRIVE, Axis::Way)?;
             return Ok(());
         }
         if !own.table.contains_key("of") {
-            takes_only(own, &keys::DRIVE, &["is"], "a point")?;
-            self.frame.refuse_placed(own, "a path is one in the world", is_fit)?;
+            takes_only(own, &keys::DRIVE, &["is", "motion"], "a point")?;
+            self.at.frame.refuse_placed(own, "a path is one in the world", is_fit)?;
             let [place] = self.places(own, &keys::DRIVE, Axis::Way)?;
-            let (path, u) = self.own.path(own, "m")?;
-            self.own.mechanism.drive_point(name, place, path, u);
+            match self.own.motions(own, "m")? {
+                Some((splines, u)) => self.own.mechanism.drive_point(name, place, splines, u),
+                None => {
+                    let (path, u) = self.own.path(own, "m")?;
+                    self.own.mechanism.drive_point(name, place, path, u)
+                }
+            };
             return Ok(());
         }
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
+        if let Some(motion) = own.text("motion")? {
+            let (spline, coefficients) = self.own.motion(own, &motion, way)?;
+            self.own.mechanism.drive_joint(name, &joint, freedom, spline, coefficients);
+            return Ok(());
+        }
         let (function, u) = self.own.of_time(own, way)?;
         self.own.mechanism.drive_joint(name, &joint, freedom, function, u);
         Ok(())
     }
 
     fn sensor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        let name = &self.full(name);
+        let name = &self.at.full(name);
         if let Some(gravity) = self.sensed {
             self.own.mechanism.gravity(gravity);
         }
@@ -681,23 +653,23 @@ impl Parts<'_> {
                 return Ok(());
             }
             "angular_velocity" => {
-                let on = self.member(own, "on")?;
+                let on = self.at.member(own, "on")?;
                 self.own.mechanism.angular_velocity(name, &on, axes(own)?);
             }
             "joint" => {
                 let (joint, freedom, _) = self.freedom(own)?;
                 self.own.mechanism.joint_sensor(name, &joint, freedom);
             }
-            "strut" => match named(own, "of", "spring or strut", (&self.struts, &self.frame.prefix))? {
+            "strut" => match named(own, "of", "spring or strut", (&self.struts, &self.at.frame.prefix))? {
                 AnyStrut::Linear(strut) => self.own.mechanism.strut_sensor(name, strut),
                 AnyStrut::ByLaw(strut) => self.own.mechanism.strut_sensor(name, strut),
             },
             "state" => {
-                let state = *named(own, "of", "state", (&self.states, &self.frame.prefix))?;
+                let state = *named(own, "of", "state", (&self.states, &self.at.frame.prefix))?;
                 self.own.mechanism.state_sensor(name, state);
             }
             "reaction" => {
-                let on = self.member(own, "on")?;
+                let on = self.at.member(own, "on")?;
                 let axes = match own.text("axes")?.as_deref() {
                     None | Some("world") => ReactionAxes::World,
                     Some("body") => ReactionAxes::Body,
@@ -708,7 +680,7 @@ impl Parts<'_> {
                         );
                     }
                 };
-                let joint = named(own, "of", "joint", (&self.joints, &self.frame.prefix))?;
+                let joint = named(own, "of", "joint", (&self.joints, &self.at.frame.prefix))?;
                 self.own.mechanism.reaction(name, joint, &on, axes);
             }
             "energy" => self.own.mechanism.energy(name),

@@ -101,6 +101,10 @@ impl Reading {
                 let problem = format!("{} is of another kind", file.display());
                 return Err(own.wrong("file", problem, "include mechanisms from parts of the same kind"));
             }
+            if inner.table.contains_key("motion") {
+                let problem = format!("{} has motions of its own", file.display());
+                return Err(own.wrong("file", problem, "let the file that includes it have them"));
+            }
             let shared = Shared::of(&own)?;
             let with = self.given(&own)?;
             let known = |key: &str| -> Vec<String> {

@@ -102,5 +102,4 @@ fn slips_are_told_with_their_lines() {
     let rust = place.good("export own-model.toml").out;
     assert!(rust.contains("impl Model for OwnModel") && rust.contains("force[0] = F - k * x - d * x_rate;"), "{rust}");
     place.refused("export linkage.toml", &["linkage.toml, line ", "parts"]);
-    place.refused("models hanging_load --file", &["written in Rust", "oscillator"]);
 }

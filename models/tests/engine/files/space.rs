@@ -418,3 +418,51 @@ start = { a = 0.25, b = 0.3, k = 700 }
     let errors = [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), hessian];
     assert!(rust.0 > 1e-6 && errors.iter().all(|error| *error <= 1e-12), "{errors:?}");
 }
+
+/// Protects motions along splines: a point that follows three of them is the one from Rust, and what is wrong with them is told.
+#[test]
+fn motions_follow_splines() {
+    use costate_models::rigid_body::{Excitation, rigid_body};
+    let file = std::fs::read_to_string(super::folder().join("rigid_body.toml")).unwrap();
+    let from = file.find("is = [\"if(").unwrap();
+    let until = file[from..].find("]").unwrap() + from;
+    // the formula itself has brackets
+    let until = file[until..].find(" }").unwrap() + until;
+    let motions = "[motion]\n".to_string()
+        + &["Sx", "Sy", "Sz"]
+            .map(|name| {
+                format!("{name} = {{ unit = \"m\", until = 3, intervals = 8, begin = [0, 0, 0], end = [0, 0, 0] }}\n")
+            })
+            .concat();
+    let text = format!("{}motion = [\"Sx\", \"Sy\", \"Sz\"]{}", &file[..from], &file[until..])
+        .replace("[body]", &format!("{motions}[body]"));
+    let text = text
+        .replace("start = {", "start = { Sx_4 = 0.05, Sy_5 = -0.03, Sz_6 = 0.04,")
+        .replace("end = 3.0", "end = 1.0\ninitial_state = \"projected\"");
+    let own = costate_file::parse(&text, Path::new("rigid_body.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let rust = rigid_body(Excitation::Free(8)).unwrap();
+    let rust = Entry::new("", Arc::new(rust), own.scenario.clone());
+    let parameters = |entry: &Entry| entry.system.signature().parameters.clone();
+    assert_eq!(parameters(&own), parameters(&rust));
+    assert_eq!(own.system.signature().motions, rust.system.signature().motions);
+    let [own, rust] = [&own, &rust].map(|entry| derivatives(&entry.problem(&entry.scenario).unwrap()));
+    let errors =
+        [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), distance(&own.2.concat(), &rust.2.concat())];
+    assert!(rust.0 > 1e-6 && errors.iter().all(|error| *error <= 1e-12), "{errors:?}");
+    for (from, to, words) in [
+        ("[\"Sx\", \"Sy\", \"Sz\"]", "[\"Sx\", \"Sy\", \"Su\"]", "there is no motion `Su`"),
+        ("[\"Sx\", \"Sy\", \"Sz\"]", "[\"Sx\", \"Sy\"]", "no list of three motions"),
+        ("Sy = { unit = \"m\"", "Sy = { unit = \"rad\"", "`Sy` is in [rad], where [m] is wanted"),
+        ("until = 3, ", "", "`until` in [motion.Sx]: it is missing"),
+        ("intervals = 8", "intervals = 0", "it has no interval"),
+        ("intervals = 8", "intervals = 8000", "more than"),
+        ("begin = [0, 0, 0]", "begin = [0, 0, 0, 0]", "more than a value and two rates"),
+        ("Sy = {", "I11 = {", ""),
+    ] {
+        let slip = text.replacen(from, to, 1);
+        assert_ne!(slip, text, "{from}");
+        let told =
+            costate_file::parse(&slip, Path::new("slip.toml")).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(told.starts_with("slip.toml, line ") && told.contains(words), "{to}: {told}");
+    }
+}
