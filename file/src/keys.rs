@@ -177,7 +177,7 @@ pub(crate) const MOTION: Keys = Keys {
 pub(crate) const INCLUDE: Keys = Keys {
     head: "[include.NAME]",
     about: "A mechanism file of the same kind whose parts are part of this one, called `NAME_PART`; its gravity, scenario and names of its own stay behind. Its `ground` \
-is the body, or the ground, that it is `on`. What is mirrored is so in all its parts; angles between its members, torques and their laws keep their sign.",
+is the body, or the ground, that it is `on`. What is mirrored is so in all its parts; angles between its members, torques and their laws keep their sign, and sensors with axes show mirror images.",
     rows: r#"| `file` | text | | must be given | the file, beside this one | `"leg.toml"` |
 | `on` | text | | `ground` | the body that its ground is | `"trunk"` |
 | `at` | list of two values | m | `[0, 0]` | its origin, in the axes of that body | `[0.2, 0.0]` |

@@ -176,7 +176,10 @@ const fn bits(banks: &[Bank]) -> u8 {
 
 fn entry(root: &Section<'_>, lines: &Arc<Lines>) -> Result<Entry> {
     let (mut reading, kind) = begin(root, lines)?;
-    let located = |error: costate::Error| Error::from(error).located(&root.file.display().to_string());
+    let located = |error: costate::Error| match stated_at(root, &error.to_string()) {
+        Some([key, name]) => Error::from(error).under(&[&key, &name]),
+        None => Error::from(error).located(&root.file.display().to_string()),
+    };
     let system: Arc<dyn System> = match kind {
         Kinds::Planar => {
             let (mechanism, derived) = planar::read(&mut reading, root)?;
@@ -193,6 +196,18 @@ fn entry(root: &Section<'_>, lines: &Arc<Lines>) -> Result<Entry> {
     let mut entry = Entry::new(&root.text("summary")?.unwrap_or_default(), system, scenario);
     entry.files = reading.files;
     Ok(entry)
+}
+
+/// Keys of what the finished mechanism calls by its name in an error.
+fn stated_at(root: &Section<'_>, sentence: &str) -> Option<[String; 2]> {
+    // what is wrong about a coordinate is rather its mass than its name
+    const FIRST: [&str; 4] = ["mass", "force", "constraints", "parameters"];
+    let tables = || FIRST.into_iter().chain(root.table.keys().map(String::as_str));
+    let names = sentence.split('`').skip(1).step_by(2).flat_map(|name| [name, name.split('.').next().unwrap_or(name)]);
+    names.into_iter().find_map(|name| {
+        let has = |key: &&str| root.table.get(*key).and_then(Value::as_table).is_some_and(|own| own.contains_key(name));
+        tables().find(has).map(|key| [key.to_string(), name.to_string()])
+    })
 }
 
 /// A mechanism with properties that follow from parameters.
