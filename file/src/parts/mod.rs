@@ -69,32 +69,62 @@ fn of_law<'a, D>(elongation: &'a [D], rate: &'a [D], states: &'a [D], u: &'a [D]
     banks(&[(Bank::Position, elongation), (Bank::Velocity, rate), (Bank::Multiplier, states), (Bank::Parameter, u)])
 }
 
-/// A formula in the time.
-struct FormulaOfTime(Program);
+/// A function of the time: one type for all, so that each part is compiled once.
+enum OfTime {
+    Formula(Program),
+    Motion(Spline),
+}
 
-impl FunctionOfTime for FormulaOfTime {
+impl FunctionOfTime for OfTime {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
-        let mut value = [D::from(0.0)];
-        self.0.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut value);
-        value[0]
+        match self {
+            OfTime::Formula(program) => {
+                let mut value = [D::from(0.0)];
+                program.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut value);
+                value[0]
+            }
+            OfTime::Motion(spline) => FunctionOfTime::at(spline, t, u),
+        }
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        match self {
+            OfTime::Formula(_) => None,
+            OfTime::Motion(spline) => FunctionOfTime::known_times(spline),
+        }
     }
 }
 
-/// Three formulas in the time.
-struct FormulaPath(Program);
+/// A path: three formulas, or three motions.
+enum PathOfTime {
+    Formulas(Program),
+    Motions([Spline; 3]),
+}
 
-impl Path for FormulaPath {
+impl Path for PathOfTime {
     fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3] {
-        let mut values = [D::from(0.0); 3];
-        self.0.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut values);
-        values
+        match self {
+            PathOfTime::Formulas(program) => {
+                let mut values = [D::from(0.0); 3];
+                program.run(&banks(&[(Bank::Time, &[t]), (Bank::Parameter, u)]), &mut values);
+                values
+            }
+            PathOfTime::Motions(splines) => splines.at(t, u),
+        }
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        match self {
+            PathOfTime::Formulas(_) => None,
+            PathOfTime::Motions(splines) => splines.known_times(),
+        }
     }
 }
 
 /// The strength of a force.
 enum Strength {
     Given(Amount),
-    OfTime(FormulaOfTime, Vec<Value>),
+    OfTime(OfTime, Vec<Value>),
 }
 
 /// A mechanism that parameters can be added to.
@@ -379,7 +409,7 @@ impl<'r, M: Declares> Properties<'r, M> {
         }
         if banks_of & Bank::Input.bit() == 0 {
             let (program, used) = Program::of_own_parameters(graph, &[(place, 0)]);
-            return Ok(Strength::OfTime(FormulaOfTime(program), used.iter().map(|k| self.parameters[*k]).collect()));
+            return Ok(Strength::OfTime(OfTime::Formula(program), used.iter().map(|k| self.parameters[*k]).collect()));
         }
         let input_of = |node: NodePlace| match graph.node(node) {
             Node::Variable(Bank::Input, k) => Some(k as usize),
@@ -419,19 +449,17 @@ impl<'r, M: Declares> Properties<'r, M> {
         Ok([constant, self.value(own, "resistance", "Ohm")?, self.value(own, "inductance", "H")?])
     }
 
-    /// Three motions of the file, with their coefficients, if they are given.
-    fn motions(&self, own: &Section<'_>, unit: &str) -> Result<Option<([Spline; 3], Vec<Value>)>> {
-        let Some(names) = own.texts("motion")? else { return Ok(None) };
-        let [x, y, z] = names.as_slice() else {
-            return Err(own.wrong("motion", "it is no list of three motions", "write it as [\"Sx\", \"Sy\", \"Sz\"]"));
-        };
-        let all = [self.motion(own, x, unit)?, self.motion(own, y, unit)?, self.motion(own, z, unit)?];
-        let coefficients = all.iter().flat_map(|(_, values)| values.iter().copied()).collect();
-        Ok(Some((all.map(|(spline, _)| spline), coefficients)))
-    }
-
-    /// Three formulas in time and parameters, with those that they take.
-    fn path(&mut self, own: &Section<'_>, unit: &str) -> Result<(FormulaPath, Vec<Value>)> {
+    /// Three formulas in time and parameters, or three motions, with the parameters that they take.
+    fn path(&mut self, own: &Section<'_>, unit: &str) -> Result<(PathOfTime, Vec<Value>)> {
+        if let Some(names) = own.texts("motion")? {
+            let [x, y, z] = names.as_slice() else {
+                let remedy = "write it as [\"Sx\", \"Sy\", \"Sz\"]";
+                return Err(own.wrong("motion", "it is no list of three motions", remedy));
+            };
+            let all = [self.motion(own, x, unit)?, self.motion(own, y, unit)?, self.motion(own, z, unit)?];
+            let coefficients = all.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+            return Ok((PathOfTime::Motions(all.map(|(spline, _)| spline)), coefficients));
+        }
         let list = own.table.get("is").and_then(toml::Value::as_array).filter(|list| list.len() == 3);
         let Some(list) = list else {
             return Err(own.wrong(
@@ -446,15 +474,19 @@ impl<'r, M: Declares> Properties<'r, M> {
             roots.push((self.reading.in_unit(&formula, OF_AMOUNT & !Bank::Input.bit(), unit_of(unit))?, k));
         }
         let (program, used) = Program::of_own_parameters(&self.reading.formulas.graph, &roots);
-        Ok((FormulaPath(program), used.iter().map(|k| self.parameters[*k]).collect()))
+        Ok((PathOfTime::Formulas(program), used.iter().map(|k| self.parameters[*k]).collect()))
     }
 
-    /// A formula in time and parameters, with those that it takes.
-    fn of_time(&mut self, own: &Section<'_>, unit: &str) -> Result<(FormulaOfTime, Vec<Value>)> {
+    /// A formula in time and parameters, or a motion, with the parameters that it takes.
+    fn of_time(&mut self, own: &Section<'_>, unit: &str) -> Result<(OfTime, Vec<Value>)> {
+        if let Some(name) = own.text("motion")? {
+            let (spline, coefficients) = self.motion(own, &name, unit)?;
+            return Ok((OfTime::Motion(spline), coefficients));
+        }
         let formula = self.reading.formula(own, "is", what(own, "is"), false)?;
         let root = self.reading.in_unit(&formula, OF_AMOUNT & !Bank::Input.bit(), unit_of(unit))?;
         let (program, used) = Program::of_own_parameters(&self.reading.formulas.graph, &[(root, 0)]);
-        Ok((FormulaOfTime(program), used.iter().map(|k| self.parameters[*k]).collect()))
+        Ok((OfTime::Formula(program), used.iter().map(|k| self.parameters[*k]).collect()))
     }
 }
 

@@ -459,11 +459,6 @@ impl Parts<'_> {
             return Err(own.at("coordinate", Error::unknown("coordinate", &asked, own.place(), names)));
         };
         let unit = if asked == "angle" { "rad" } else { "m" };
-        if let Some(motion) = own.text("motion")? {
-            let (spline, coefficients) = self.own.motion(own, &motion, unit)?;
-            self.own.mechanism.drive(name, coordinate, spline, coefficients);
-            return Ok(());
-        }
         let (function, u) = self.own.of_time(own, unit)?;
         self.own.mechanism.drive(name, coordinate, function, u);
         Ok(())

@@ -567,13 +567,8 @@ impl Parts<'_> {
             takes_only(own, &keys::DRIVE, &["orientation", "is", "motion"], "an orientation")?;
             self.at.frame.refuse_placed(own, "a turn is one against the world", is_fit)?;
             let member = self.at.member(own, "orientation")?;
-            match self.own.motions(own, "rad")? {
-                Some((splines, u)) => self.own.mechanism.drive_orientation(name, &member, splines, u),
-                None => {
-                    let (path, u) = self.own.path(own, "rad")?;
-                    self.own.mechanism.drive_orientation(name, &member, path, u)
-                }
-            };
+            let (path, u) = self.own.path(own, "rad")?;
+            self.own.mechanism.drive_orientation(name, &member, path, u);
             let _: [Place; 0] = self.places(own, &keys::DRIVE, Axis::Way)?;
             return Ok(());
         }
@@ -581,22 +576,12 @@ impl Parts<'_> {
             takes_only(own, &keys::DRIVE, &["is", "motion"], "a point")?;
             self.at.frame.refuse_placed(own, "a path is one in the world", is_fit)?;
             let [place] = self.places(own, &keys::DRIVE, Axis::Way)?;
-            match self.own.motions(own, "m")? {
-                Some((splines, u)) => self.own.mechanism.drive_point(name, place, splines, u),
-                None => {
-                    let (path, u) = self.own.path(own, "m")?;
-                    self.own.mechanism.drive_point(name, place, path, u)
-                }
-            };
+            let (path, u) = self.own.path(own, "m")?;
+            self.own.mechanism.drive_point(name, place, path, u);
             return Ok(());
         }
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
-        if let Some(motion) = own.text("motion")? {
-            let (spline, coefficients) = self.own.motion(own, &motion, way)?;
-            self.own.mechanism.drive_joint(name, &joint, freedom, spline, coefficients);
-            return Ok(());
-        }
         let (function, u) = self.own.of_time(own, way)?;
         self.own.mechanism.drive_joint(name, &joint, freedom, function, u);
         Ok(())
