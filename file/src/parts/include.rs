@@ -1,6 +1,7 @@
 //! Files that include others: scopes of names, and frames in which their parts are placed.
 
 use super::{Declares, Properties};
+use crate::reader::{File, Scope};
 use costate::value::Value;
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
@@ -18,6 +19,12 @@ pub(super) struct Transform {
 }
 
 const IDENTITY: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The matrix of a turn about z.
+pub(super) fn turn_in_plane(angle: f64) -> [[f64; 3]; 3] {
+    let (sin, cos) = angle.sin_cos();
+    [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]]
+}
 
 /// A matrix times a vector; what is zero leaves no trace.
 fn times(matrix: &[[f64; 3]; 3], v: [Value; 3]) -> [Value; 3] {
@@ -41,6 +48,12 @@ pub(super) fn sum(a: [Value; 3], b: [Value; 3]) -> [Value; 3] {
 impl Transform {
     pub fn identity() -> Self {
         Transform { offset: [Value::from(0.0); 3], rotation: IDENTITY, angle: 0.0, mirror: [1.0; 3] }
+    }
+
+    /// A turn in the plane, after a mirror.
+    pub fn in_plane(offset: [Value; 2], angle: f64, mirror: [f64; 3]) -> Self {
+        let [x, y] = offset;
+        Transform { offset: [x, y, 0.0.into()], rotation: turn_in_plane(angle), angle, mirror }
     }
 
     pub fn is_mirrored(&self) -> bool {
@@ -141,13 +154,16 @@ pub(super) struct Frame<M> {
     pub world: Transform,
     /// The motion of its ground at the start.
     pub motion: Start,
+    /// True if its ground is that of the world, wherever it is placed there.
+    on_ground: bool,
 }
 
 impl<M: Clone> Frame<M> {
     /// That of the file that includes others.
     pub fn of_root(ground: M) -> Self {
-        let (ground_transform, world) = (Transform::identity(), Transform::identity());
-        Frame { prefix: String::new(), member: ground, ground: ground_transform, world, motion: Start::of_ground() }
+        let motion = Start::of_ground();
+        let (prefix, world) = (String::new(), Transform::identity());
+        Frame { prefix, member: ground, ground: world.clone(), world, motion, on_ground: true }
     }
 
     /// That of a file which is included in one of this frame: `on` the ground, or on a member that begins somewhere.
@@ -168,7 +184,7 @@ impl<M: Clone> Frame<M> {
         };
         let ground = self.ground.mirror_alone().after(placed);
         let pose = Transform { offset: start.at, rotation, angle, mirror: [1.0; 3] };
-        Ok(Frame { prefix, member, world: pose.after(&ground), ground, motion: start })
+        Ok(Frame { prefix, member, world: pose.after(&ground), ground, motion: start, on_ground: false })
     }
 
     /// Position and velocity in the world of a point that moves as the file says.
@@ -182,17 +198,18 @@ impl<M: Clone> Frame<M> {
         sum(self.world.turning(spinning), self.motion.spinning.unwrap_or_default().map(Value::from))
     }
 
-    /// Refuses what cannot be placed.
-    pub fn refuse_placed(&self, own: &Section<'_>, what: &str, is_fit: bool) -> Result<()> {
-        match is_fit {
-            true => Ok(()),
-            false => {
-                let problem = format!("the file is included, and {what}");
-                let error = Error::invalid(own.place(), problem, "let the file that includes it have this part");
-                Err(own.at("", error))
-            }
-        }
+    /// Refuses what is meant in the world where that is not what the file says it is.
+    pub fn refuse_unless_world(&self, own: &Section<'_>, what: &str) -> Result<()> {
+        let world = &self.world;
+        let is_there = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && world.mirror == [1.0; 3];
+        if self.on_ground && is_there { Ok(()) } else { Err(cannot_be_placed(own, what)) }
     }
+}
+
+/// The error of a part that a file cannot have where it is placed.
+pub(super) fn cannot_be_placed(own: &Section<'_>, what: &str) -> Error {
+    let problem = format!("the file is included, and {what}");
+    own.at("", Error::invalid(own.place(), problem, "let the file that includes it have this part"))
 }
 
 /// The members of a mechanism, as the file whose parts are read names them.
@@ -288,46 +305,37 @@ pub(super) fn read_all<'r, P: Builder<'r>>(
     root: &Section<'_>,
     kinds: &[(&str, Reader<P>)],
 ) -> Result<()> {
+    // what formulas mean in each file changes hands; tables and lines stay where errors and sections find them
     let mut scopes = std::mem::take(&mut parts.own().reading.included);
-    let located: Vec<_> =
-        scopes.iter().map(|scope| (scope.file.clone(), scope.table.clone(), scope.lines.clone())).collect();
+    let files: Vec<_> = scopes.iter().map(Scope::file).collect();
     let section = |k: usize| match k.checked_sub(1) {
         None => root.clone(),
-        Some(k) => Section { file: &located[k].0, keys: Vec::new(), table: &located[k].1 },
+        Some(k) => Section { file: &files[k].path, keys: Vec::new(), table: &files[k].table },
     };
-    let locate =
-        |k: usize, error: Error| k.checked_sub(1).map_or_else(|| error.clone(), |k| located[k].2.locate(error.clone()));
+    let mut within = |parts: &mut P, k: usize, work: &mut dyn FnMut(&mut P, &Section<'_>) -> Result<()>| {
+        let Some(number) = k.checked_sub(1) else { return work(parts, root) };
+        parts.own().reading.exchange(&mut scopes[number]);
+        let done = work(parts, &section(k));
+        parts.own().reading.exchange(&mut scopes[number]);
+        done.map_err(|error| files[number].lines.locate(error))
+    };
     for (number, (kind, read)) in kinds.iter().enumerate() {
-        for k in 0..=scopes.len() {
-            if let (0, Some(scope)) = (number, k.checked_sub(1).map(|k| &scopes[k])) {
-                let (parent, name, prefix) = (scope.parent, scope.name.clone(), scope.prefix.clone());
-                if let Some(scope) = parent.checked_sub(1).map(|k| &mut scopes[k]) {
-                    parts.own().reading.exchange(scope);
-                }
-                let own =
-                    section(parent).section("include").and_then(|all| all.map_or(Ok(None), |all| all.section(&name)));
-                let placed = own.and_then(|own| own.map_or(Ok(()), |own| parts.place(parent, &own, prefix)));
-                if let Some(scope) = parent.checked_sub(1).map(|k| &mut scopes[k]) {
-                    parts.own().reading.exchange(scope);
-                }
-                placed.map_err(|error| locate(parent, error))?;
+        for k in 0..=files.len() {
+            if let (0, Some(k)) = (number, k.checked_sub(1)) {
+                let File { parent, name, prefix, .. } = &*files[k];
+                within(parts, *parent, &mut |parts, section| {
+                    let Some(all) = section.section("include")? else { return Ok(()) };
+                    all.section(name)?.map_or(Ok(()), |own| parts.place(*parent, &own, prefix.clone()))
+                })?;
             }
             parts.enter(k);
-            if let Some(scope) = k.checked_sub(1).map(|k| &mut scopes[k]) {
-                parts.own().reading.exchange(scope);
-            }
-            let own = section(k);
-            let found = parts.own().reading.rows(&own, kind).and_then(|rows| {
-                let Some((section, names)) = rows else { return Ok(()) };
+            within(parts, k, &mut |parts, section| {
+                let Some((section, names)) = parts.own().reading.rows(section, kind)? else { return Ok(()) };
                 names.iter().try_for_each(|name| match section.section(name)? {
                     Some(own) => read(parts, name, &own, kind),
                     None => Ok(()),
                 })
-            });
-            if let Some(scope) = k.checked_sub(1).map(|k| &mut scopes[k]) {
-                parts.own().reading.exchange(scope);
-            }
-            found.map_err(|error| locate(k, error))?;
+            })?;
         }
     }
     parts.enter(0);

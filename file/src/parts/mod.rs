@@ -137,6 +137,8 @@ trait Declares {
 /// Properties of parts, as a file says them.
 struct Properties<'r, M> {
     reading: &'r mut Reading,
+    /// What names of parts begin with, in the file that is read.
+    prefix: String,
     mechanism: M,
     parameters: Vec<Value>,
     inputs: Vec<Input>,
@@ -162,7 +164,7 @@ impl<'r, M: Declares> Properties<'r, M> {
             }
         }
         let inputs = signature.inputs.iter().map(|input| mechanism.declare_input(input)).collect();
-        Properties { reading, mechanism, parameters, inputs, derived: Vec::new() }
+        Properties { reading, prefix: String::new(), mechanism, parameters, inputs, derived: Vec::new() }
     }
 
     /// A motion of the file, with its coefficients, in a unit.
@@ -217,11 +219,17 @@ impl<'r, M: Declares> Properties<'r, M> {
         let u = self.reading.signature.nominal();
         Program::new(&self.reading.formulas.graph, &[(place, 0)]).run(&banks(&[(Bank::Parameter, &u)]), &mut nominal);
         self.finite(formula, nominal[0], " at the nominal parameters")?;
-        let name = formula.path();
+        let name = formula.path(&self.prefix);
         let taken =
             self.derived.iter().filter(|(own, ..)| *own == name || own.starts_with(&format!("{name}#"))).count();
         let name = if taken == 0 { name } else { format!("{name}#{}", taken + 1) };
-        let value = self.mechanism.declare(Parameter::new(&name, unit, nominal[0]));
+        // a quotient of units in short
+        let shown = if unit.starts_with('(') {
+            Dimension::of(unit).map_or(unit.into(), |own| own.to_string())
+        } else {
+            unit.into()
+        };
+        let value = self.mechanism.declare(Parameter::new(&name, shown, nominal[0]));
         self.derived.push((name, place, value));
         Ok(value)
     }

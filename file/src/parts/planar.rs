@@ -1,6 +1,8 @@
 //! Mechanisms of the plane from parts.
 
-use super::include::{Builder, Members, Reader, Start, Transform, constants, read_all};
+use super::include::{
+    Builder, Members, Reader, Start, Transform, cannot_be_placed, constants, read_all, turn_in_plane,
+};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::dimension::Dimension;
 use crate::keys;
@@ -67,21 +69,19 @@ impl<'r> Builder<'r> for Parts<'r> {
     fn place(&mut self, parent: usize, own: &Section<'_>, prefix: String) -> Result<()> {
         self.enter(parent);
         let angle = own.number("angle")?.unwrap_or(0.0);
-        let [x, y] = self.own.list_or_zero(own, "at", "m")?;
+        let offset = self.own.list_or_zero(own, "at", "m")?;
         let mirror = match own.text("mirrored")?.as_deref() {
             None => [1.0, 1.0, 1.0],
             Some("x") => [-1.0, 1.0, 1.0],
             Some("y") => [1.0, -1.0, 1.0],
             Some(other) => return Err(own.at("mirrored", Error::unknown("axis", other, own.place(), ["x", "y"]))),
         };
-        let (sin, cos) = angle.sin_cos();
-        let rotation = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
-        let placed = Transform { offset: [x, y, 0.0.into()], rotation, angle, mirror };
-        self.at.place(own, prefix, &placed)
+        self.at.place(own, prefix, &Transform::in_plane(offset, angle, mirror))
     }
 
     fn enter(&mut self, number: usize) {
         self.at.enter(number);
+        self.own.prefix.clone_from(&self.at.frame.prefix);
     }
 }
 
@@ -231,10 +231,7 @@ impl Parts<'_> {
         let angle = if world.angle != 0.0 { angle + world.angle } else { angle };
         let [.., rate] = self.at.frame.spins([0.0.into(), 0.0.into(), rate]);
         let member = self.own.mechanism.body(name, body.at(two(at), angle).moving(two(moving), rate));
-        let turned = constants([angle]).map(|[angle]| {
-            let (sin, cos) = angle.sin_cos();
-            ([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]], angle)
-        });
+        let turned = constants([angle]).map(|[angle]| (turn_in_plane(angle), angle));
         let spinning = constants([rate]).map(|[rate]| [0.0, 0.0, rate]);
         self.add(own, name, member, Start { at, turned, moving, spinning })
     }
@@ -353,9 +350,7 @@ impl Parts<'_> {
 
     fn support(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
-        let world = &self.at.frame.world;
-        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
-        self.at.frame.refuse_placed(own, "a support is measured from the origin of the world", is_fit)?;
+        self.at.frame.refuse_unless_world(own, "a support is measured from the origin of the world")?;
         let [place] = self.places(own, &keys::SUPPORT)?;
         let direction = self.own.value(own, "direction", "rad")?;
         let free_distance = self.own.value_or(own, "free_distance", "m", 0.0)?;
@@ -447,9 +442,7 @@ impl Parts<'_> {
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
         own.only(&[&keys::DRIVE])?;
-        let world = &self.at.frame.world;
-        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
-        self.at.frame.refuse_placed(own, "a coordinate is one of the world", is_fit)?;
+        self.at.frame.refuse_unless_world(own, "a coordinate is one of the world")?;
         let member = self.at.member(own, "of")?;
         let known = ["x", "y", "angle"];
         let asked = own.text("coordinate")?.unwrap_or_default();
@@ -515,8 +508,9 @@ impl Parts<'_> {
                 return Ok(());
             }
             "angle" | "encoder" => {
-                let is_fit = self.turn_of_ground(own)? == 0.0;
-                self.at.frame.refuse_placed(own, "its ground is turned", is_fit)?;
+                if self.turn_of_ground(own)? != 0.0 {
+                    return Err(cannot_be_placed(own, "its ground is turned"));
+                }
                 let [from, on] = self.between(own)?;
                 match shows.as_str() {
                     "angle" => self.own.mechanism.angle(name, &from, &on),

@@ -1,6 +1,6 @@
 //! Mechanisms of space from parts.
 
-use super::include::{Builder, Members, Reader, Start, Transform, constants, read_all};
+use super::include::{Builder, Members, Reader, Start, Transform, cannot_be_placed, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
@@ -71,6 +71,7 @@ impl<'r> Builder<'r> for Parts<'r> {
 
     fn enter(&mut self, number: usize) {
         self.at.enter(number);
+        self.own.prefix.clone_from(&self.at.frame.prefix);
     }
 }
 
@@ -389,8 +390,9 @@ impl Parts<'_> {
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
             Some("slide") => {
                 let full = self.at.full(&own.text("of")?.unwrap_or_default());
-                let is_fit = !self.backwards.contains(&full);
-                self.at.frame.refuse_placed(own, "mirrored: along the axis of a turn, ways run backwards", is_fit)?;
+                if self.backwards.contains(&full) {
+                    return Err(cannot_be_placed(own, "mirrored: along the axis of a turn, ways run backwards"));
+                }
                 Ok((joint, Freedom::Slide, ["m", "N"]))
             }
             Some(other) => Err(own.at("freedom", Error::unknown("freedom", other, own.place(), ["turn", "slide"]))),
@@ -561,11 +563,9 @@ impl Parts<'_> {
 
     fn drive(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
-        let world = &self.at.frame.world;
-        let is_fit = constants(world.offset) == Some([0.0; 3]) && !world.is_turned() && !world.is_mirrored();
         if own.table.contains_key("orientation") {
             takes_only(own, &keys::DRIVE, &["orientation", "is", "motion"], "an orientation")?;
-            self.at.frame.refuse_placed(own, "a turn is one against the world", is_fit)?;
+            self.at.frame.refuse_unless_world(own, "a turn is one against the world")?;
             let member = self.at.member(own, "orientation")?;
             let (path, u) = self.own.path(own, "rad")?;
             self.own.mechanism.drive_orientation(name, &member, path, u);
@@ -574,7 +574,7 @@ impl Parts<'_> {
         }
         if !own.table.contains_key("of") {
             takes_only(own, &keys::DRIVE, &["is", "motion"], "a point")?;
-            self.at.frame.refuse_placed(own, "a path is one in the world", is_fit)?;
+            self.at.frame.refuse_unless_world(own, "a path is one in the world")?;
             let [place] = self.places(own, &keys::DRIVE, Axis::Way)?;
             let (path, u) = self.own.path(own, "m")?;
             self.own.mechanism.drive_point(name, place, path, u);

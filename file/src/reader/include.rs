@@ -1,6 +1,7 @@
 //! Names of files that a file includes.
 
-use super::{LARGEST, OF_START, Reading, parameter};
+use super::names::parameter;
+use super::{LARGEST, OF_START, Reading};
 use crate::dimension::Units;
 use crate::formula::graph::Bank;
 use crate::formula::{Meaning, TableMeaning};
@@ -19,20 +20,33 @@ const DEEPEST: usize = 8;
 /// Files, at most.
 const MOST: usize = 200;
 
-/// A file that is included, with what its formulas may name.
+/// A file that is included.
 #[derive(Default)]
-pub(crate) struct Scope {
+pub(crate) struct File {
     /// The number of the file that includes it: 0 is the first one.
     pub parent: usize,
     /// Its name there.
     pub name: String,
     /// What names of its parts begin with.
     pub prefix: String,
-    pub file: PathBuf,
+    pub path: PathBuf,
     pub table: Toml,
     pub lines: Arc<Lines>,
+}
+
+/// A file that is included, with what its formulas may name.
+#[derive(Default)]
+pub(crate) struct Scope {
+    file: Arc<File>,
+    lines: Arc<Lines>,
     names: HashMap<String, Meaning>,
     tables: HashMap<String, TableMeaning>,
+}
+
+impl Scope {
+    pub fn file(&self) -> Arc<File> {
+        self.file.clone()
+    }
 }
 
 /// Names of a file that mean those of the file which includes it.
@@ -132,16 +146,16 @@ impl Reading {
                 .iter()
                 .filter_map(|name| Some((name.to_string(), self.formulas.names.get(*name)?.clone())))
                 .collect();
-            let mut scope = Scope {
+            let included = File {
                 parent,
                 name,
                 prefix: prefix.clone(),
-                file: file.clone(),
+                path: file.clone(),
                 table: table.clone(),
                 lines: lines.clone(),
-                names: base,
-                tables: HashMap::new(),
             };
+            let mut scope =
+                Scope { file: Arc::new(included), lines: lines.clone(), names: base, tables: HashMap::new() };
             // its place, before those of the files that it includes
             self.included.push(Scope::default());
             self.exchange(&mut scope);

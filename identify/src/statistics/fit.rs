@@ -285,7 +285,8 @@ impl Statistics {
             (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
             (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
         };
-        let covariance = covariance(&identifiability, &root(&residuals, &identifiability, variance));
+        let root_of_noise = root(&residuals, &identifiability, variance);
+        let covariance = covariance(&identifiability, &root_of_noise);
         // whatever the noise is
         let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
         let correlation = correlation(&self::covariance(&identifiability, &root(&residuals, &identifiability, some)));
@@ -318,7 +319,7 @@ impl Statistics {
             warnings: Vec::new(),
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
-        statistics.dependent = statistics.of_dependent(problem, u, &residuals, variance);
+        statistics.dependent = statistics.of_dependent(problem, u, &root_of_noise);
         statistics.warnings = statistics.warn();
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;

@@ -2,10 +2,7 @@
 
 use super::super::student::LEVELS;
 use super::Statistics;
-use super::criteria::root;
 use crate::problem::{Experiment, Problem};
-use crate::statistics::identifiability::Identifiability;
-use crate::statistics::residuals::Residuals;
 use nalgebra::DMatrix;
 
 /// Part of a change that may go along undetermined directions, and be round-off.
@@ -46,17 +43,10 @@ fn rows(experiment: &Experiment, u: &[f64]) -> Vec<Row> {
 }
 
 impl Statistics {
-    /// Statistics of what follows from the parameters.
-    pub(super) fn of_dependent(
-        &self,
-        problem: &Problem,
-        u: &[f64],
-        residuals: &Residuals,
-        variance: f64,
-    ) -> Vec<DependentStatistics> {
+    /// Statistics of what follows from the parameters; `root`: that of the covariance of determined directions.
+    pub(super) fn of_dependent(&self, problem: &Problem, u: &[f64], root: &DMatrix<f64>) -> Vec<DependentStatistics> {
         let all: Vec<Vec<Row>> = problem.all().map(|experiment| rows(experiment, u)).collect();
         let Some(derived) = problem.first().simulation.system().derived() else { return Vec::new() };
-        let root = root(residuals, &self.identifiability, variance);
         let mut found = Vec::new();
         for (i, parameter) in derived.dependent().enumerate() {
             let is_shared = all.iter().all(|rows| rows[i].slope == all[0][i].slope && rows[i].value == all[0][i].value);
@@ -66,7 +56,7 @@ impl Statistics {
                     true => parameter.name.clone(),
                     false => format!("{}@{}", parameter.name, experiment.name),
                 };
-                let standard_error = self.error_along(&self.identifiability, slope, &root);
+                let standard_error = self.error_along(slope, root);
                 let half = LEVELS[1].quantile(self.student()) * standard_error;
                 let (unit, interval) = (parameter.unit.clone(), (value - half, value + half));
                 found.push(DependentStatistics { name, unit, value: *value, standard_error, interval });
@@ -76,7 +66,8 @@ impl Statistics {
     }
 
     /// Standard error of what has these derivatives by the parameters.
-    fn error_along(&self, found: &Identifiability, slope: &[f64], root: &DMatrix<f64>) -> f64 {
+    fn error_along(&self, slope: &[f64], root: &DMatrix<f64>) -> f64 {
+        let found = &self.identifiability;
         let change = |k: usize| slope[found.parameters[k].index] * found.parameters[k].size;
         if found.without_influence.iter().any(|k| change(*k) != 0.0 && !found.active.contains(k)) {
             return f64::INFINITY;

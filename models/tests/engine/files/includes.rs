@@ -137,9 +137,6 @@ fn files_are_placed_in_the_plane() {
     let (sin, cos) = turn.sin_cos();
     let gravity = format!("gravity = [{}, {}]", 9.81 * sin, -9.81 * cos);
     let plain = folder.read(&format!("{leg}{SCENARIO}inputs = {{ U = \"2*sin(20*t)\" }}\n"));
-    let placed = |parts: &str| {
-        folder.read(&format!("kind = \"planar\"\n{gravity}\n{parts}\n{SCENARIO}inputs = {{ U = \"2*sin(20*t)\" }}\n"))
-    };
     folder
         .write("inner.toml", "kind = \"planar\"\n[include]\ni = { file = \"leg.toml\", angle = 0.5, shared = true }\n");
     let trunk = "[body]\ntrunk = { mass = 1, inertia = 1, at = [0.1, 0.05], angle = 0.2 }\n\
@@ -147,33 +144,29 @@ fn files_are_placed_in_the_plane() {
     // the place on the trunk, whose axes are turned by 0.2
     let (s, c) = 0.2f64.sin_cos();
     let at = [c * (x - 0.1) + s * (y - 0.05), -s * (x - 0.1) + c * (y - 0.05)];
+    // parts, what their names begin with, and the input
     let cases = [
-        (format!("[include]\nL = {{ file = \"leg.toml\", at = [{x}, {y}], angle = {turn}, shared = true }}"), "L_"),
-        (format!("[include]\nL = {{ file = \"inner.toml\", at = [{x}, {y}], angle = 0.2, shared = [] }}"), "L_i_"),
+        (
+            format!("[include]\nL = {{ file = \"leg.toml\", at = [{x}, {y}], angle = {turn}, shared = true }}"),
+            "L_",
+            "U",
+        ),
+        // what a file shares is that of the one that includes it
+        (format!("[include]\nL = {{ file = \"inner.toml\", at = [{x}, {y}], angle = 0.2 }}"), "L_i_", "L_U"),
         (
             format!(
-                "{trunk}[include]\nL = {{ file = \"leg.toml\", on = \"trunk\", at = [{}, {}], angle = 0.5, shared = [\"U\"] }}",
-                at[0], at[1]
+                "{trunk}[include]\nL = {{ file = \"leg.toml\", on = \"trunk\", at = {at:?}, angle = 0.5, shared = [\"U\"] }}"
             ),
             "L_",
+            "U",
         ),
     ];
     let expected = outputs(&plain);
-    for (parts, prefix) in cases {
-        let parts = parts.replace("shared = []", "shared = [\"U\"]");
-        let parts = if prefix == "L_i_" { parts.replace(", shared = [\"U\"]", "") } else { parts };
-        let text = match prefix {
-            // what an inner file shares with its own including file is that one's
-            "L_i_" => parts,
-            _ => format!("inputs = {{ U = \"V\" }}\n{parts}"),
-        };
-        let entry = if prefix == "L_i_" {
-            folder.read(&format!(
-                "kind = \"planar\"\n{gravity}\n{text}\n{SCENARIO}inputs = {{ L_U = \"2*sin(20*t)\" }}\n"
-            ))
-        } else {
-            placed(&text)
-        };
+    for (parts, prefix, input) in cases {
+        let inputs = if input == "U" { "inputs = { U = \"V\" }" } else { "" };
+        let entry = folder.read(&format!(
+            "kind = \"planar\"\n{gravity}\n{inputs}\n{parts}\n{SCENARIO}inputs = {{ {input} = \"2*sin(20*t)\" }}\n"
+        ));
         let mut found = outputs(&entry);
         found.extend(expected.iter().map(|(name, values)| (format!("plain {name}"), values.clone())));
         for name in ["knee_angle.angle", "current.value", "hysteresis.value", "tension.tension"] {
@@ -344,6 +337,9 @@ fn parameters_of_included_files() {
     assert_eq!(signature.parameters.iter().map(|own| own.name.as_str()).collect::<Vec<_>>(), ["M", "a_l", "k"]);
     assert_eq!(signature.inputs.len(), 1);
     assert_eq!(entry.files.len(), 3);
+    // `m*l^2/12` in the leg's own file; with a number for `l`, that is a multiple of `M`
+    let derived: Vec<&str> = entry.system.derived().unwrap().dependent().map(|own| own.name.as_str()).collect();
+    assert_eq!(derived, ["body.a_thigh.inertia"]);
     let problem = entry.problem(&entry.scenario).unwrap();
     let (cost, gradient, ..) = derivatives(&problem);
     let of = |k: usize, change: f64| {
@@ -372,6 +368,22 @@ fn parameters_of_included_files() {
         let told = folder.refused(&slip);
         assert!(told.contains(words), "{to}: {told}");
     }
+    // what is meant in the world stays in the outer file, also where the ground of a file begins there and moves
+    folder.write(
+        "leg.toml",
+        "kind = \"planar\"\n[body]\nb = { mass = 1, inertia = 1 }\n[drive]\nd = { of = \"b\", coordinate = \"x\", is = \"t*1[m/s]\" }\n",
+    );
+    let on = |member: &str, at: &str| {
+        folder.refused(&format!(
+            "kind = \"planar\"\n[body]\ntrunk = {{ mass = 1, inertia = 1, free = true }}\n\
+             [include]\nl = {{ file = \"leg.toml\", on = \"{member}\", at = {at} }}\n"
+        ))
+    };
+    for told in [on("trunk", "[0, 0]"), on("ground", "[0.1, 0]")] {
+        assert!(told.contains("a coordinate is one of the world") && told.contains("leg.toml, line 5"), "{told}");
+    }
+    let told = on("ground", "[0, 0]");
+    assert!(!told.contains("a coordinate is one of the world"), "{told}");
     // errors in an included file are told by its own lines
     folder.write("leg.toml", &LEG.replace("mass = 0.8", "mass = \"0.8[m]\""));
     let told = folder.refused(text);
