@@ -87,7 +87,8 @@ pub(crate) const TABLE: Keys = Keys {
 | `is` | list of numbers | its unit | must be given, or `file` | values there | `[0.0, 1.0, 1.5]` |
 | `file` | text | | none | a record with the points, beside this file | `"damper.csv"` |
 | `columns` | list of two texts | | must be given with `file` | columns of points and of values; units in their headers are converted | `["v", "F"]` |
-| `interpolation` | `linear` or `cubic` | | `linear` | straight lines, or a cubic spline (four points at least) | `"cubic"` |"#,
+| `interpolation` | `linear` or `cubic` | | `linear` | straight lines, or a cubic spline (four points at least) | `"cubic"` |
+| `bandwidth` | number | 1 over the unit of `over` (Hz) | none | smooths the values, with a cubic spline: amplitudes are halved at this frequency | `10.0` |"#,
 };
 
 pub(crate) const ENERGY: Keys = Keys {
@@ -369,6 +370,8 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `spring` | table of tables | | none | linear springs with dampers between two places, as in the plane | `{ s = { ground = [0, 0, 1], load = [0, 0, 0], stiffness = "k" } }` |
 | `strut` | table of tables | | none | forces along the line between two places by a law, as in the plane | `{ s = { ground = [0, 0, 1], load = [0, 0, 0], tension = "k*x" } }` |
 | `joint_spring` | table of tables | | none | springs and dampers in joints, linear or by a law | `{ f = { of = "hinge", damping = "d" } }` |
+| `rotor` | table of tables | | none | inertias that move with a joint alone, such as rotors behind gears | `{ r = { of = "hinge", inertia = "J" } }` |
+| `coupling` | table of tables | | none | gears between joints: turns or ways go together | `{ g = { from = "shoulder", on = "elbow", ratio = -1.0 } }` |
 | `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
 | `dc_motor` | table of tables | | none | direct-current motors in joints | `{ m = { of = "hinge", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
 | `bushing` | table of tables | | none | elastic bearings between two places | `{ b = { ground = [0, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", 1e5] } }` |
@@ -382,22 +385,32 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 
     pub(crate) const INCLUDE: Keys = Keys {
         head: "[include.NAME] of space",
-        about: "As in the plane, but for:",
+        about: "As in the plane, but for what follows. The file may be a [robot's](robots.md), `.urdf`; `redundant_rows` is `leave-out` then, unless it is said.",
         rows: r#"| `file` | text | | must be given | the file, beside this one | `"leg.toml"` |
 | `on` | text | | `ground` | the body that its ground is | `"trunk"` |
 | `at` | list of three values | m | `[0, 0, 0]` | its origin, in the axes of that body | `[0.2, 0.1, 0.0]` |
 | `turned` | list of three numbers | rad | `[0, 0, 0]` | rotation vector of its axes against those of that body | `[0.0, 0.0, 1.57]` |
 | `mirrored` | `x`, `y` or `z` | | not mirrored | the axis of the file that is turned round, before it is placed | `"y"` |
 | `shared` | true, or list of texts | | none | parameters and inputs that are those of this file, or of all that share them; others are called `NAME_PARAMETER` | `["m_leg"]` |
-| `with` | table of formulas | | none | its parameters that follow from those of this file | `{ length = "L/2" }` |"#,
+| `with` | table of formulas | | none | its parameters that follow from those of this file | `{ length = "L/2" }` |
+| `joints` | table of numbers | rad or m | zero | of a [robot](robots.md): angles and ways of its joints at the start | `{ elbow = -1.2 }` |
+| `inertias` | `moments`, `factors` or `fixed` | | `moments` | of a robot: ten parameters a body, in which forces are linear, or of which every choice is possible; or numbers | `"factors"` |
+| `friction` | true or false | | false | of a robot: true gives every joint viscous and dry friction and an offset, as parameters; false only what its file has | `true` |
+| `slip` | number | rad/s or m/s | 0.01 | of a robot: rate at which dry friction is 76 % of its whole | `0.02` |
+| `fixed_joints` | `merged` or `kept` | | `merged` | of a robot: `kept` leaves links at fixed joints bodies of their own | `"kept"` |
+| `base` | `held` or `free` | | `held` | of a robot: whether its first link is the ground | `"free"` |
+| `efforts` | true or false | | false | of a robot: true gives every joint an input, `tau_JOINT` | `true` |"#,
     };
 
     pub(crate) const BODY: Keys = Keys {
         head: "[body.NAME] of space",
         about: "Its coordinates are `NAME.x`, `NAME.y`, `NAME.z` and Euler parameters `NAME.e0` to `NAME.e3`.",
-        rows: r#"| `mass` | value | kg | must be given | | `0.3` |
-| `inertia` | list of three or six values | kg m^2 | must be given | moments about the centre of mass in the body's axes, or entries xx, yy, zz, xy, xz, yz of the tensor | `[1e-3, 1e-3, "I_z"]` |
+        rows: r#"| `mass` | value | kg | must be given, or a `pseudo_inertia` | | `0.3` |
+| `inertia` | list of three or six values | kg m^2 | must be given, or another form | moments about the centre of mass in the body's axes, or entries xx, yy, zz, xy, xz, yz of the tensor | `[1e-3, 1e-3, "I_z"]` |
 | `inertia_factors` | list of six values | | in the place of it | [factors of which every choice is possible](inertia.md) | `[-3.0, -3.0, -3.5, 0.0, 0.0, 0.0]` |
+| `first_moments` | list of three values | kg m | in the place of `center` | mass times centre of mass, with an `inertia_about_origin`: [all forces are linear in them](inertia.md) | `[0.0, "h_y", 0.0]` |
+| `inertia_about_origin` | list of six values | kg m^2 | in the place of `inertia` | entries xx, yy, zz, xy, xz, yz of the tensor about the body's origin, with `first_moments` | `[2e-3, 2e-3, "I_z", 0.0, 0.0, 0.0]` |
+| `pseudo_inertia` | list of ten values | | in the place of mass, centre and inertia | [factors of which every choice is possible](inertia.md) | `["alpha", -3.0, -3.0, -3.5, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0]` |
 | `center` | list of three values | m | `[0, 0, 0]` | centre of mass in the body's axes | `[0.02, 0.0, 0.0]` |
 | `at` | list of three values | m | `[0, 0, 0]` | position of its origin at the start | `[0.0, 0.0, 0.1]` |
 | `turned` | list of three numbers | rad | `[0, 0, 0]` | rotation vector of its axes at the start | `[0.0, 0.0, 1.57]` |
@@ -453,6 +466,24 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
 | `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
 | `energy` | formula | J | left out of `energy` sensors | energy stored at `x`, with a `tension` | `"0"` |"#,
+    };
+
+    pub(crate) const ROTOR: Keys = Keys {
+        head: "[rotor.NAME]",
+        about: "It has no weight, and no spin across the axis of its joint.",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
+| `inertia` | value | kg m^2 or kg | must be given | at the joint: that of a rotor times the square of its gear ratio | `"n^2*J"` |"#,
+    };
+
+    pub(crate) const COUPLING: Keys = Keys {
+        head: "[coupling.NAME]",
+        about: "The angle or way of the second joint is `ratio` times that of the first, and `offset`. Where the first joint turns beyond half a turn, the ratio of two turns must be a whole number.",
+        rows: r#"| `from` | text | | must be given | the first joint | `"shoulder"` |
+| `on` | text | | must be given | the second joint | `"elbow"` |
+| `freedoms` | list of two texts | | turns | `turn` or `slide` of both joints | `["turn", "slide"]` |
+| `ratio` | value | m/rad, rad/m or none | 1 | | `-1.0` |
+| `offset` | value | rad or m | 0 | | `0.5` |"#,
     };
 
     pub(crate) const MOTOR: Keys = Keys {
@@ -521,9 +552,9 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     pub(crate) const SENSOR: Keys = Keys {
         head: "[sensor.NAME] of space",
         about: "Sensors of places name one place.",
-        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
+        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `drive`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
 | `on` | text | | must be given with `angular_velocity`, `reaction` | the body; the member that a reaction acts on | `"top"` |
-| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law | `"hinge"` |
+| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction`, `drive` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law; the drive | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | of a `joint` | `"turn"` |
 | `axes` | `world`, `body` or `joint` | | `world` | of `velocity`, `acceleration`, `angular_velocity`, `reaction` (which alone has `joint`) | `"body"` |
 | `gain` | value | | 1 | of an `accelerometer` or `gyroscope` | `"gain"` |
@@ -531,7 +562,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 15] = [
+    pub(crate) const ALL: [&Keys; 17] = [
         &TOP,
         &INCLUDE,
         &BODY,
@@ -539,6 +570,8 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         &PLACE,
         &JOINT,
         &JOINT_SPRING,
+        &ROTOR,
+        &COUPLING,
         &MOTOR,
         &DC_MOTOR,
         &BUSHING,

@@ -38,6 +38,7 @@ mod model;
 mod parts;
 mod picture;
 mod reader;
+mod robot;
 mod scenario;
 mod skeleton;
 mod table;

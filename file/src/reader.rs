@@ -15,6 +15,7 @@ use crate::formula::parse::{Expression, Fault, parse as parse_formula};
 use crate::formula::{Formulas, RESERVED, is_function};
 use crate::keys;
 use crate::parts::{planar, spatial};
+use crate::robot::{self, is_robot};
 use crate::scenario;
 use costate::derived::Derived;
 use costate::signature::Signature;
@@ -46,6 +47,9 @@ pub fn read(path: &Path) -> Result<Entry> {
 
 /// True for a file that says what a mechanism is, and no problem with a model.
 pub fn is_mechanism(path: &Path) -> bool {
+    if is_robot(path) {
+        return true;
+    }
     let read = text(path).ok().and_then(|text| table(&text, path).ok());
     let has = |table: &Toml, keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
     read.is_some_and(|table| {
@@ -62,23 +66,44 @@ pub fn parse(text: &str, path: &Path) -> Result<Entry> {
         let problem = format!("the file has {} bytes, more than {LARGEST}", text.len());
         return Err(Error::file(path, None, problem, "write a larger mechanism in Rust"));
     }
+    if is_robot(path) {
+        let (text, lines) = robot::translate(text, path, &robot::Options::default())?;
+        return of_root_by(&text, path, Some(&lines), entry);
+    }
     of_root(text, path, entry)
 }
 
 /// What is made of the table of a file; errors have their lines.
 fn of_root<R>(text: &str, path: &Path, make: impl FnOnce(&Section<'_>, &Arc<Lines>) -> Result<R>) -> Result<R> {
+    of_root_by(text, path, None, make)
+}
+
+/// As [`of_root`], of a text that was made of another one, line by line.
+fn of_root_by<R>(
+    text: &str,
+    path: &Path,
+    of_lines: Option<&[u64]>,
+    make: impl FnOnce(&Section<'_>, &Arc<Lines>) -> Result<R>,
+) -> Result<R> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table = table(text, path)?;
-    let lines = Arc::new(Lines::of(text, path));
+    let mut lines = Lines::of(text, path);
+    if let Some(others) = of_lines {
+        lines.follow(others);
+    }
+    let lines = Arc::new(lines);
     let root = Section { file: path, keys: Vec::new(), table: &table };
     make(&root, &lines).map_err(|error| lines.locate(error))
 }
 
-/// The model of a file as Rust, for whom files are not enough.
+/// The model of a file as Rust, for whom files are not enough; a robot as a mechanism file.
 ///
 /// # Errors
 /// As [`read`], for mechanisms from parts, and for tables.
 pub fn export(path: &Path) -> Result<String> {
+    if is_robot(path) {
+        return Ok(robot::translate(&text(path)?, path, &robot::Options::default())?.0);
+    }
     of_root(&text(path)?, path, |root, lines| match begin(root, lines)? {
         (mut reading, Kinds::Plain) => crate::export::export(&reading.model(root)?),
         _ => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),

@@ -187,9 +187,10 @@ impl Read {
     }
 }
 
-/// True if a model's name is that of a file.
+/// True if a model's name is that of a file: a mechanism file, or a robot's.
 pub fn is_file(model: &str) -> bool {
-    Path::new(model).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+    let extension = Path::new(model).extension();
+    extension.is_some_and(|own| ["toml", "urdf"].iter().any(|known| own.eq_ignore_ascii_case(known)))
 }
 
 /// The name of a model as a file says it that is at `base`: paths begin at the folder of that file.
@@ -227,7 +228,7 @@ impl Registry {
         Ok(self)
     }
 
-    /// Lets names that end in `.toml` mean files with mechanisms, which this reads, such as `costate_file::read`.
+    /// Lets names that end in `.toml` or `.urdf` mean files with mechanisms, which this reads, such as `costate_file::read`.
     pub fn with_files(self, reader: Reader) -> Self {
         Registry { reader: Some(reader), ..self }
     }

@@ -1,11 +1,11 @@
 //! Motions that are given: from samples, and splines whose coefficients are parameters.
 
 use crate::law::FunctionOfTime;
-use costate::Result;
 use costate::number::Number;
 use costate::signal::{Interpolation, Samples};
-use costate::spline::Spline;
+use costate::spline::{Spline, factors};
 use costate::unpack;
+use costate::{Error, Result};
 use std::sync::Arc;
 
 /// A motion that was measured: the cubic spline through samples, twice continuously differentiable, so that a coordinate that
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// gain · spline + offset. A simulation that leaves the range of the samples is refused before it begins.
 ///
 /// Noise of the samples goes into the accelerations, and from there into forces, divided by about the square of the sampling
-/// step: smooth a noisy record before.
+/// step: smooth a noisy record before ([`smoothed`]).
 ///
 /// ```
 /// use costate_parts::planar::{Body, Mechanism};
@@ -75,6 +75,91 @@ impl FunctionOfTime for Sampled {
     }
 }
 
+/// Degree of smoothing splines.
+const DEGREE: usize = 5;
+/// Their intervals a period of the bandwidth.
+const INTERVALS: f64 = 12.0;
+
+/// Samples smoothed without delay, with accelerations that are smooth, too: a spline of degree five with a penalty on its fourth derivative
+/// (Eilers & Marx 1996), which halves amplitudes at the `bandwidth` (Hz, of times in s), lets through what is slower as 1/(1 + (f/bandwidth)⁸), and
+/// keeps cubic polynomials, at the ends, too. Times may be uneven.
+///
+/// ```
+/// use costate_parts::sampled::smoothed;
+///
+/// let times: Vec<f64> = (0..400).map(|k| 5e-3 * f64::from(k)).collect();
+/// let noise = |k: usize| if k % 2 == 0 { 1e-3 } else { -1e-3 };
+/// let noisy: Vec<f64> = times.iter().enumerate().map(|(k, t)| (3.0 * t).sin() + noise(k)).collect();
+/// let smooth = smoothed(&times, &noisy, 10.0)?;
+/// assert!(smooth.iter().zip(&times).all(|(s, t)| (s - (3.0 * t).sin()).abs() < 4e-4));
+/// # Ok::<(), costate::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Sampled::new`], or a bandwidth that is not below half the mean frequency of the samples.
+pub fn smoothed(times: &[f64], values: &[f64], bandwidth: f64) -> Result<Vec<f64>> {
+    Samples::new(times, values, Interpolation::Cubic)?;
+    // four samples at least, which increase
+    let (first, span) = (times[0], times[times.len() - 1] - times[0]);
+    let rate = (times.len() - 1) as f64 / span;
+    if !(bandwidth > 0.0 && bandwidth < 0.5 * rate) {
+        let problem =
+            format!("{bandwidth} Hz is not between 0 and {:.4} Hz, half the frequency of the samples", 0.5 * rate);
+        return Err(Error::invalid("the bandwidth of a smoothing spline", problem, "give a frequency in between"));
+    }
+    let intervals = (INTERVALS * bandwidth * span).ceil().max(1.0);
+    let h = span / intervals;
+    let count = intervals as usize + DEGREE;
+    // the place of a time, and the factors of the coefficients from there on
+    let at = |t: f64| {
+        let place = ((t - first) / h).floor().clamp(0.0, intervals - 1.0);
+        let x = (t - first) / h - place;
+        (place as usize, factors(DEGREE, x, |k| k as f64 - (DEGREE - 1) as f64))
+    };
+    // normal equations: the diagonal and what is below it, row by row
+    let mut matrix = vec![[0.0; DEGREE + 1]; count];
+    let mut right = vec![0.0; count];
+    for (t, value) in times.iter().zip(values) {
+        let (place, factors) = at(*t);
+        for i in 0..=DEGREE {
+            right[place + i] += factors[i] * value;
+            (0..=i).for_each(|j| matrix[place + i][i - j] += factors[i] * factors[j]);
+        }
+    }
+    let penalty = h * rate / (std::f64::consts::TAU * bandwidth * h).powi(8);
+    const DIFFERENCE: [f64; 5] = [1.0, -4.0, 6.0, -4.0, 1.0];
+    for k in 0..count.saturating_sub(4) {
+        for i in 0..5 {
+            (0..=i).for_each(|j| matrix[k + i][i - j] += penalty * DIFFERENCE[i] * DIFFERENCE[j]);
+        }
+    }
+    // Cholesky factors, and both substitutions
+    for i in 0..count {
+        for d in (0..=DEGREE.min(i)).rev() {
+            let j = i - d;
+            let known: f64 = (d + 1..=DEGREE.min(i)).map(|e| matrix[i][e] * matrix[j].get(e - d).unwrap_or(&0.0)).sum();
+            matrix[i][d] = if d == 0 { (matrix[i][0] - known).sqrt() } else { (matrix[i][d] - known) / matrix[j][0] };
+        }
+    }
+    if matrix.iter().any(|row| !(row[0] > 0.0 && row[0].is_finite())) {
+        let problem = "gaps between the samples leave the motion undetermined at this bandwidth";
+        return Err(Error::invalid("a smoothing spline", problem, "give a lower bandwidth, or a part without gaps"));
+    }
+    for i in 0..count {
+        let known: f64 = (1..=DEGREE.min(i)).map(|d| matrix[i][d] * right[i - d]).sum();
+        right[i] = (right[i] - known) / matrix[i][0];
+    }
+    for i in (0..count).rev() {
+        let known: f64 = (1..=DEGREE.min(count - 1 - i)).map(|d| matrix[i + d][d] * right[i + d]).sum();
+        right[i] = (right[i] - known) / matrix[i][0];
+    }
+    let value = |t: &f64| {
+        let (place, factors) = at(*t);
+        factors.iter().zip(&right[place..]).map(|(factor, c)| factor * c).sum()
+    };
+    Ok(times.iter().map(value).collect())
+}
+
 impl FunctionOfTime for Spline {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         Spline::at(self, t, u)
@@ -82,5 +167,36 @@ impl FunctionOfTime for Spline {
 
     fn known_times(&self) -> Option<(f64, f64)> {
         Some(Spline::known_times(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects smoothing: amplitudes by frequency as documented, cubic polynomials kept to the ends, uneven times, what is refused.
+    #[test]
+    fn smoothing_halves_at_its_bandwidth() {
+        let times: Vec<f64> = (0..2001).map(|k| 5e-3 * f64::from(k) + if k % 3 == 1 { 1e-3 } else { 0.0 }).collect();
+        for (frequency, expected) in [(2.0, 1.0), (5.0, 1.0 / (1.0 + 0.5f64.powi(8))), (10.0, 0.5), (20.0, 1.0 / 257.0)]
+        {
+            let wave: Vec<f64> = times.iter().map(|t| (std::f64::consts::TAU * frequency * t).sin()).collect();
+            let smooth = smoothed(&times, &wave, 10.0).unwrap();
+            // by correlation, away from the ends
+            let inner = || (400..1600).map(|k| (smooth[k], wave[k]));
+            let gain = inner().map(|(s, w)| s * w).sum::<f64>() / inner().map(|(_, w)| w * w).sum::<f64>();
+            assert!((gain - expected).abs() < 0.02, "{frequency} Hz: {gain} {expected}");
+        }
+        let cubic: Vec<f64> = times.iter().map(|t| 1.0 - 2.0 * t + 0.3 * t * t - 0.01 * t * t * t).collect();
+        let smooth = smoothed(&times, &cubic, 4.0).unwrap();
+        assert!(smooth.iter().zip(&cubic).all(|(a, b)| (a - b).abs() < 1e-9));
+        for (times, bandwidth, says) in [
+            (&times[..], 120.0, "half the frequency of the samples"),
+            (&times[..], f64::NAN, "not between 0"),
+            (&[0.0, 0.1, 0.2][..], 1.0, "samples"),
+        ] {
+            let error = smoothed(times, &vec![0.0; times.len()], bandwidth).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
     }
 }

@@ -31,6 +31,25 @@ use std::sync::{Arc, OnceLock};
 /// A watcher of the times of a run: it is shown number of the time, state, outputs. The run ends where it refuses one.
 pub type Watcher<'v, E = Error> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<(), E> + 'v;
 
+/// Refuses a mechanism of which constraints do not give the whole motion.
+fn wants_given_motion(system: &dyn System, scheme: &str) -> Result<()> {
+    let signature = system.signature();
+    let subject = || format!("scheme `{scheme}`");
+    if let Some(state) = signature.states.first() {
+        let problem =
+            format!("{} has a first-order state, `{}`, that must be integrated", signature.place(), state.name);
+        return Err(Error::invalid(subject(), problem, "leave it out, or take another scheme"));
+    }
+    match system.degrees_of_freedom() {
+        0 => Ok(()),
+        free => {
+            let many = if free == 1 { "is 1 freedom" } else { &format!("are {free} freedoms") };
+            let problem = format!("there {many} of {} that nothing drives", signature.place());
+            Err(Error::invalid(subject(), problem, "drive every freedom by a function of time, or take another scheme"))
+        }
+    }
+}
+
 /// Everything that fixes a trajectory but the parameters.
 #[derive(Clone)]
 pub struct Simulation {
@@ -109,6 +128,9 @@ impl Simulation {
         if !system.can_yield() && compliance_of_step(&scheme, h) != 0.0 {
             let problem = "mechanisms from parts project exactly, leave out constraint rows that repeat others, and need no penalty";
             return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
+        }
+        if scheme.description().of_given_motion {
+            wants_given_motion(&*system, scheme.name())?;
         }
         let compliance = scheme.compliance(h);
         let beginning = Beginning { compliance, ..Beginning::default() };

@@ -4,12 +4,13 @@ use super::include::{Builder, Members, Reader, Start, Transform, cannot_be_place
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
+use crate::robot::is_robot;
 use costate::signature::{Motion, Parameter, Quantity};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
-use costate_parts::assembly::{Input, StateVariable};
+use costate_parts::assembly::{Input, RedundantRows, Row, StateVariable};
 use costate_parts::law::{Axes, Linear};
 use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut};
 
@@ -39,6 +40,8 @@ struct Parts<'r> {
     at: Members<Member>,
     joints: Vec<(String, Joint)>,
     struts: Vec<(String, AnyStrut)>,
+    /// Rows of the drives of joints.
+    drives: Vec<(String, (Vec<Row>, Freedom))>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
     /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
@@ -96,10 +99,10 @@ enum Axis {
 pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mechanism = Mechanism::new(&reading.signature.name);
     let at = Members::of_root(mechanism.ground());
-    let (joints, struts, states) = (Vec::new(), Vec::new(), Vec::new());
+    let (joints, struts, drives, states) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let own = Properties::begin(reading, mechanism);
     let (sensed, backwards) = (None, Vec::new());
-    let mut parts = Parts { own, at, joints, struts, states, backwards, sensed };
+    let mut parts = Parts { own, at, joints, struts, drives, states, backwards, sensed };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -107,11 +110,18 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
     if root.table.contains_key("sensed_gravity") {
         parts.sensed = Some(parts.own.list(root, "sensed_gravity", "m/s^2")?);
     }
-    if let Some(policy) = redundant_rows(root)? {
+    let policy = match redundant_rows(root)? {
+        // loops of robots that are included
+        None if parts.own.reading.included.iter().any(|scope| is_robot(&scope.file().path)) => {
+            Some(RedundantRows::LeaveOut)
+        }
+        policy => policy,
+    };
+    if let Some(policy) = policy {
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    let kinds: [(&str, Reader<Parts<'_>>); 25] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 27] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -128,6 +138,8 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         ("spring", Parts::spring),
         ("strut", Parts::strut),
         ("joint_spring", Parts::joint_spring),
+        ("rotor", Parts::rotor),
+        ("coupling", Parts::coupling),
         ("motor", Parts::motor),
         ("dc_motor", Parts::dc_motor),
         ("bushing", Parts::bushing),
@@ -247,12 +259,33 @@ impl Parts<'_> {
         })
     }
 
-    fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
-        own.only(&[&keys::BODY])?;
-        let name = &self.at.full(name);
-        let mass = self.own.value(own, "mass", "kg")?;
+    /// A body with its inertia.
+    fn weighs(&mut self, own: &Section<'_>) -> Result<Body> {
+        let has = |key: &str| own.table.contains_key(key);
         let pairs = [[0, 1], [0, 2], [1, 2]];
-        let inertia = match (own.table.get("inertia"), own.table.contains_key("inertia_factors")) {
+        let without = |form: &str, others: &[&str]| match others.iter().find(|other| has(other)) {
+            Some(other) => Err(own.wrong(other, format!("there is `{form}`, too"), "give one form of the inertia")),
+            None => Ok(()),
+        };
+        if has("pseudo_inertia") {
+            let others = ["mass", "center", "first_moments", "inertia", "inertia_factors", "inertia_about_origin"];
+            without("pseudo_inertia", &others)?;
+            let units = ["", "", "", "", "m", "m", "m", "m", "m", "m"];
+            let factors = self.own.list_in::<10>(own, "pseudo_inertia", units)?;
+            let [alpha, a, b, c, xy, xz, yz, center @ ..] = factors;
+            let [a, b, c, xy, xz, yz] = self.mirrored([a, b, c, xy, xz, yz], pairs);
+            let [x, y, z] = self.at.frame.ground.mirror_alone().point(center);
+            return Ok(Body::of_factors::<Value>([alpha, a, b, c, xy, xz, yz, x, y, z]));
+        }
+        let mass = self.own.value(own, "mass", "kg")?;
+        if has("first_moments") || has("inertia_about_origin") {
+            without("first_moments", &["center", "inertia", "inertia_factors"])?;
+            let first = self.own.list(own, "first_moments", "kg m")?;
+            let entries = self.own.list(own, "inertia_about_origin", "kg m^2")?;
+            let first = self.at.frame.ground.mirror_alone().vector(first);
+            return Ok(Body::of_moments::<Value, Value>(mass, first, self.mirrored(entries, pairs)));
+        }
+        let inertia = match (own.table.get("inertia"), has("inertia_factors")) {
             (Some(list), false) if list.as_array().is_some_and(|list| list.len() == 3) => {
                 Inertia::diagonal::<Value>(self.own.list(own, "inertia", "kg m^2")?)
             }
@@ -269,12 +302,18 @@ impl Parts<'_> {
                 return Err(own.wrong(
                     "inertia",
                     "it is given not at all, or twice",
-                    "give three moments, six entries, or `inertia_factors`",
+                    "give three moments, six entries, `inertia_factors`, or another form",
                 ));
             }
         };
         let center = self.own.list_or_zero(own, "center", "m")?;
-        let body = Body::new(mass, inertia).center::<Value>(self.at.frame.ground.mirror_alone().point(center));
+        Ok(Body::new(mass, inertia).center::<Value>(self.at.frame.ground.mirror_alone().point(center)))
+    }
+
+    fn body(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        own.only(&[&keys::BODY])?;
+        let name = &self.at.full(name);
+        let body = self.weighs(own)?;
         let [at, moving] = self.begins(own)?;
         let mut body = body.at::<Value>(at);
         let mut turned = [1.0, 0.0, 0.0, 0.0].map(Value::from);
@@ -385,18 +424,55 @@ impl Parts<'_> {
 
     /// The joint that a part acts in, and how; the units of its ways and efforts.
     fn freedom(&self, own: &Section<'_>) -> Result<(Joint, Freedom, [&'static str; 2])> {
-        let joint = named(own, "of", "joint", (&self.joints, &self.at.frame.prefix))?.clone();
-        match own.text("freedom")?.as_deref() {
+        self.freedom_of(own, "of", own.text("freedom")?.as_deref())
+    }
+
+    /// A freedom of the joint under a key.
+    fn freedom_of(
+        &self,
+        own: &Section<'_>,
+        key: &str,
+        freedom: Option<&str>,
+    ) -> Result<(Joint, Freedom, [&'static str; 2])> {
+        let joint = named(own, key, "joint", (&self.joints, &self.at.frame.prefix))?.clone();
+        match freedom {
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
             Some("slide") => {
-                let full = self.at.full(&own.text("of")?.unwrap_or_default());
+                let full = self.at.full(&own.text(key)?.unwrap_or_default());
                 if self.backwards.contains(&full) {
                     return Err(cannot_be_placed(own, "mirrored: along the axis of a turn, ways run backwards"));
                 }
                 Ok((joint, Freedom::Slide, ["m", "N"]))
             }
-            Some(other) => Err(own.at("freedom", Error::unknown("freedom", other, own.place(), ["turn", "slide"]))),
+            Some(other) => {
+                let key = if key == "of" { "freedom" } else { "freedoms" };
+                Err(own.at(key, Error::unknown("freedom", other, own.place(), ["turn", "slide"])))
+            }
         }
+    }
+
+    fn rotor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.at.full(name);
+        own.only(&[&keys::ROTOR])?;
+        let (joint, freedom, _) = self.freedom(own)?;
+        let inertia = self.own.value(own, "inertia", if freedom == Freedom::Turn { "kg m^2" } else { "kg" })?;
+        self.own.mechanism.rotor(name, &joint, freedom, inertia);
+        Ok(())
+    }
+
+    fn coupling(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.at.full(name);
+        own.only(&[&keys::COUPLING])?;
+        let freedoms = own.texts("freedoms")?.unwrap_or_else(|| vec!["turn".into(), "turn".into()]);
+        let [of_first, of_second] = freedoms.as_slice() else {
+            return Err(own.wrong("freedoms", "it is no list of two", "write it as [\"turn\", \"slide\"]"));
+        };
+        let (first, freedom, [from, _]) = self.freedom_of(own, "from", Some(of_first))?;
+        let (second, other, [on, _]) = self.freedom_of(own, "on", Some(of_second))?;
+        let unit = if from == on { "" } else { &format!("{on}/{from}") };
+        let (ratio, offset) = (self.own.value_or(own, "ratio", unit, 1.0)?, self.own.value_or(own, "offset", on, 0.0)?);
+        self.own.mechanism.coupling(name, [(&first, freedom), (&second, other)], ratio, offset);
+        Ok(())
     }
 
     /// Lets sensors know the states of a law, and starts them.
@@ -583,7 +659,8 @@ impl Parts<'_> {
         own.only(&[&keys::DRIVE])?;
         let (joint, freedom, [way, _]) = self.freedom(own)?;
         let (function, u) = self.own.of_time(own, way)?;
-        self.own.mechanism.drive_joint(name, &joint, freedom, function, u);
+        let rows = self.own.mechanism.drive_joint(name, &joint, freedom, function, u);
+        self.drives.push((name.to_string(), (rows, freedom)));
         Ok(())
     }
 
@@ -603,6 +680,7 @@ impl Parts<'_> {
             "strut",
             "state",
             "reaction",
+            "drive",
             "energy",
             "dissipation",
             "momentum",
@@ -613,7 +691,7 @@ impl Parts<'_> {
             "accelerometer" | "gyroscope" => &["shows", "gain", "bias"],
             "angular_velocity" => &["shows", "on", "axes"],
             "joint" => &["shows", "of", "freedom"],
-            "strut" | "state" => &["shows", "of"],
+            "strut" | "state" | "drive" => &["shows", "of"],
             "reaction" => &["shows", "of", "on", "axes"],
             other if known.contains(&other) => &["shows"],
             other => return Err(own.at("shows", Error::unknown("sensor", other, own.place(), known))),
@@ -668,6 +746,10 @@ impl Parts<'_> {
                 let joint = named(own, "of", "joint", (&self.joints, &self.at.frame.prefix))?;
                 self.own.mechanism.reaction(name, joint, &on, axes);
             }
+            "drive" => {
+                let (rows, freedom) = named(own, "of", "drive of a joint", (&self.drives, &self.at.frame.prefix))?;
+                self.own.mechanism.drive_sensor(name, rows, *freedom);
+            }
             "energy" => self.own.mechanism.energy(name),
             "dissipation" => self.own.mechanism.dissipation(name),
             _ => self.own.mechanism.momentum(name),
@@ -685,7 +767,7 @@ fn numbers(own: &Section<'_>, key: &str) -> Result<[f64; 3]> {
 }
 
 /// Euler parameters of a matrix, by its rows.
-fn quaternion(rows: &[[f64; 3]; 3]) -> [f64; 4] {
+pub(crate) fn quaternion(rows: &[[f64; 3]; 3]) -> [f64; 4] {
     let [[a, b, c], [d, e, f], [g, h, i]] = *rows;
     let squares = [1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i];
     let products = [

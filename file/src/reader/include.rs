@@ -6,6 +6,7 @@ use crate::dimension::Units;
 use crate::formula::graph::Bank;
 use crate::formula::{Meaning, TableMeaning};
 use crate::keys;
+use crate::robot::{self, is_robot};
 use costate::signature::Quantity;
 use costate_identify::problem_file::{Section, table, text};
 use costate_identify::specification::Lines;
@@ -105,8 +106,21 @@ impl Reading {
             if text.len() > LARGEST {
                 return Err(own.wrong("file", format!("it has more than {LARGEST} bytes"), "take a smaller one"));
             }
+            let (text, of_lines) = if is_robot(&file) {
+                let (text, of_lines) = robot::translate(&text, &file, &robot::Options::of(&own)?)?;
+                (text, Some(of_lines))
+            } else {
+                if let Some(key) = robot::KEYS.into_iter().find(|key| own.table.contains_key(*key)) {
+                    return Err(own.wrong(key, "it is for robots' files alone, .urdf", "leave it out"));
+                }
+                (text, None)
+            };
             let table = table(&text, &file)?;
-            let lines = Arc::new(Lines::of(&text, &file));
+            let mut lines = Lines::of(&text, &file);
+            if let Some(of_lines) = of_lines {
+                lines.follow(&of_lines);
+            }
+            let lines = Arc::new(lines);
             let prefix = format!("{outer_prefix}{name}_");
             self.files.push(file.clone());
             let inner = Section { file: &file, keys: Vec::new(), table: &table };

@@ -14,6 +14,7 @@ use costate_identify::data::Record;
 use costate_identify::data::columns::{Sought, locate};
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
+use costate_parts::sampled::smoothed;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -253,6 +254,16 @@ impl Reading {
                 let problem = format!("point {} is {}, and the next is {}", k + 1, at[k], at[k + 1]);
                 return Err(own.wrong("at", problem, "let points increase"));
             }
+            let values = match own.number("bandwidth")? {
+                None => values,
+                Some(_) if interpolation == Interpolation::Linear => {
+                    let problem = "straight lines between its points are not smooth";
+                    return Err(own.wrong("bandwidth", problem, "let `interpolation` be \"cubic\""));
+                }
+                Some(bandwidth) => {
+                    smoothed(&at, &values, bandwidth).map_err(|error| own.at("bandwidth", error.into()))?
+                }
+            };
             let table = Table::new(&at, &values, interpolation)
                 .map_err(|error| error.located(&own.place()).under(&["tables", &name]))?;
             self.formulas.graph.tables.push(Arc::new(table));

@@ -54,6 +54,13 @@ impl Lines {
         }
     }
 
+    /// Lets lines mean those of another file, which this text was made of: line k + 1 comes from `others[k]`.
+    pub fn follow(&mut self, others: &[u64]) {
+        for line in self.lines.values_mut().flatten() {
+            *line = usize::try_from(*line).ok().and_then(|line| others.get(line.wrapping_sub(1))).copied().unwrap_or(1);
+        }
+    }
+
     /// The keys of a table in the order of the file.
     pub fn in_order(&self, section: &Section<'_>) -> Vec<String> {
         let mut keys: Vec<String> = section.table.keys().cloned().collect();

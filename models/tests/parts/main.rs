@@ -10,6 +10,7 @@ mod every_scheme;
 mod from_parts;
 mod mechanisms;
 mod planar;
+mod robots;
 mod sparse;
 mod spatial;
 mod spatial_hostile;

@@ -1,6 +1,6 @@
 //! Bodies: rigid ones with Euler parameters, and point masses, with gravity.
 
-use super::inertia::Form;
+use super::inertia::{Form, Whole};
 use super::pose::{Side, euler_parameters};
 use crate::assembly::{ClosedConstraint, ClosedMotion, Element};
 use costate::Matrix;
@@ -8,7 +8,8 @@ use costate::number::Number;
 use costate::vector::{Rotation, Vector, body_rate, generalized_torque};
 
 /// A rigid body with position and Euler parameters of its reference point's axes; their squares add up to one. Parameters:
-/// mass, six numbers of the inertia about the centre of mass, its location in the body's axes, gravity.
+/// mass, six numbers of the inertia about the centre of mass, its location in the body's axes, gravity; or other ten numbers
+/// before gravity, by the form.
 ///
 /// With ω' = 2 G e', hence ω'' = 2 G e'' (G' e' = 0), Newton's and Euler's equations times the variations of position and
 /// 2 G δe are the equations of motion; the part of them along e is left to the multiplier of the unit length.
@@ -18,13 +19,6 @@ pub(super) struct RigidBody {
     pub centred: bool,
 }
 
-/// m and I about the reference point, in body axes.
-struct Mass<D> {
-    mass: D,
-    center: Vector<D>,
-    inertia: [Vector<D>; 3],
-}
-
 impl RigidBody {
     /// True if its inertia is linear in its six numbers.
     pub(super) fn has_entries(&self) -> bool {
@@ -32,18 +26,8 @@ impl RigidBody {
     }
 
     #[inline]
-    fn properties<D: Number>(&self, u: &[D]) -> Mass<D> {
-        let mut inertia = self.form.tensor(&u[1..7]);
-        let (mass, center) = (u[0], Vector::of(&u[7..]));
-        if !self.centred {
-            // Steiner
-            let square = center.dot(center);
-            for (k, row) in inertia.iter_mut().enumerate() {
-                *row += center * (-mass * center.0[k]);
-                row.0[k] += mass * square;
-            }
-        }
-        Mass { mass, center, inertia }
+    fn properties<D: Number>(&self, u: &[D]) -> Whole<D> {
+        self.form.whole(u, self.centred)
     }
 }
 
@@ -60,7 +44,7 @@ pub(super) fn times<D: Number>(matrix: &[Vector<D>; 3], vector: Vector<D>) -> Ve
 
 impl Element for RigidBody {
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
-        let Mass { mass, center, inertia } = self.properties(u);
+        let Whole { mass, moment, inertia } = self.properties(u);
         let e = euler_parameters(q);
         let g = transform(e);
         for k in 0..3 {
@@ -76,10 +60,10 @@ impl Element for RigidBody {
             }
         }
         if !self.centred {
-            // the centre of mass moves by R (ω' × c) more than the reference point
+            // the centre of mass c moves by R (ω' × c) more than the reference point
             let rotation = Rotation::from_euler_parameters(e);
             for (j, &column) in columns.iter().enumerate() {
-                let moved = rotation.turn(column.cross(center)) * (mass * 2.0);
+                let moved = rotation.turn(column.cross(moment)) * D::from(2.0);
                 for k in 0..3 {
                     m[(k, 3 + j)] = moved.0[k];
                     m[(3 + j, k)] = moved.0[k];
@@ -89,17 +73,17 @@ impl Element for RigidBody {
     }
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
-        let Mass { mass, center, inertia } = self.properties(u);
+        let Whole { mass, moment, inertia } = self.properties(u);
         let e = euler_parameters(q);
         let rate = body_rate(e, euler_parameters(v));
-        let weight = Vector::of(&u[10..]) * mass;
+        let gravity = Vector::of(&u[10..]);
         let mut torque = times(&inertia, rate).cross(rate);
-        weight.add_to(force);
+        (gravity * mass).add_to(force);
         if !self.centred {
             let rotation = Rotation::from_euler_parameters(e);
-            let centrifugal = rotation.turn(rate.cross(rate.cross(center))) * -mass;
+            let centrifugal = rotation.turn(rate.cross(rate.cross(moment))) * D::from(-1.0);
             centrifugal.add_to(force);
-            torque += center.cross(rotation.turn_back(weight));
+            torque += moment.cross(rotation.turn_back(gravity));
         }
         force[3..].copy_from_slice(&generalized_torque(e, torque));
     }
@@ -160,15 +144,15 @@ impl Store {
     pub fn motion<D: Number>(self, q: &[D], v: &[D], u: &[D]) -> Motion<D> {
         let (pose, twist) = (self.side().pose(q), self.side().twist(q, v));
         let zero = Vector::zero();
-        let (center, spin, gravity) = match self {
-            Store::Point => (zero, zero, Vector::of(&u[1..])),
+        let (mass, center, spin, gravity) = match self {
+            Store::Point => (u[0], zero, zero, Vector::of(&u[1..])),
             Store::Body(form) => {
-                let spin = times(&form.tensor(&u[1..7]), twist.rate);
-                (Vector::of(&u[7..]), pose.rotation.turn(spin), Vector::of(&u[10..]))
+                let (mass, center, tensor) = form.about_center(u);
+                (mass, center, pose.rotation.turn(times(&tensor, twist.rate)), Vector::of(&u[10..]))
             }
         };
         Motion {
-            mass: u[0],
+            mass,
             position: pose.point(center),
             velocity: twist.at(&pose, center),
             rate: pose.rotation.turn(twist.rate),

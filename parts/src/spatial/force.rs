@@ -3,12 +3,13 @@
 use super::closed::MOST;
 use super::joint::{FRAMES, Freedom, JointPoses};
 use super::pose::{Side, Sides};
+use super::sensor::joint_acceleration;
 use crate::assembly::{ClosedMotion, Element};
 use crate::law::{Axes, Law, Strength};
 use crate::totals::{Role, STILL, Total, hertz, of_drag};
-use costate::State;
 use costate::number::Number;
 use costate::vector::{Pose, Vector};
+use costate::{Matrix, State};
 
 /// A force by the law along the line between two points. Parameters: locations, free length, then those of the law. A sensor sees
 /// length, rate and tension.
@@ -182,6 +183,50 @@ impl<S: Strength> Element for Motor<S> {
     fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let effort = self.strength.at(t, w, &u[FRAMES..]);
         act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, effort, force);
+    }
+}
+
+/// What turns or slides with a joint and has an inertia of its own there, such as a rotor behind gears: ½ J (rate)². Parameters: those of the
+/// joint's frames, then J.
+pub(super) struct Rotor {
+    pub sides: Sides,
+    pub freedom: Freedom,
+    pub role: Role,
+}
+
+/// Coordinates of two bodies.
+const BOTH: usize = 14;
+
+impl Element for Rotor {
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        if self.role != Role::Acts {
+            return;
+        }
+        // the joint's rate is this times the velocities
+        let (mut along, n) = ([D::from(0.0); BOTH], q.len());
+        act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, D::from(1.0), &mut along[..n]);
+        for i in 0..n {
+            for j in 0..n {
+                m[(i, j)] = along[i] * along[j] * u[FRAMES];
+            }
+        }
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        // a turn grows by accelerations of Euler parameters alone
+        if self.role == Role::Acts && self.freedom == Freedom::Slide {
+            let rest = [D::from(0.0); BOTH];
+            let x = State { q, v, a: &rest[..q.len()], a_scheme: &rest[..q.len()], lambda: &[], w: &[] };
+            let growth = joint_acceleration(self.sides, self.freedom, &x, u);
+            act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, -growth * u[FRAMES], force);
+        }
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        if self.role == Role::Tells(Total::Energy) {
+            let rate = joint_rate(&JointPoses::of(self.sides, x.q, u), self.freedom, (self.sides, x.q, x.v));
+            y[0] = rate * rate * u[FRAMES] * 0.5;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Forces and torques by name.
 
-use super::force::{Acting, Action, Armature, Effort, JointLaw, Load, Motor, Strut as StrutElement};
+use super::force::{Acting, Action, Armature, Effort, JointLaw, Load, Motor, Rotor, Strut as StrutElement};
 use super::joint::Freedom;
 use super::joints::Joint;
 use super::pose::Sides;
@@ -168,6 +168,24 @@ impl Mechanism {
     /// rate (rad/s or m/s), viscous coefficient (N m s/rad or N s/m).
     pub fn joint_friction(&mut self, name: &str, joint: &Joint, freedom: Freedom, coefficients: [Value; 4]) {
         self.joint_law(name, joint, freedom, zero(), BrownMcPhee, coefficients);
+    }
+
+    /// An inertia that moves with a joint alone, such as that of a rotor behind gears, about the joint's axis (kg m²: that of the rotor times the
+    /// square of the gear ratio), or along it (kg). It has energy, but no weight and no spin across the axis.
+    pub fn rotor(&mut self, name: &str, joint: &Joint, freedom: Freedom, inertia: impl Into<Value>) {
+        self.add_rotor(name, joint, freedom, inertia.into());
+    }
+
+    fn add_rotor(&mut self, name: &str, joint: &Joint, freedom: Freedom, inertia: Value) {
+        if !self.wants_freedom(name, joint, freedom) {
+            return;
+        }
+        let sides = joint.constraint.sides;
+        let connection = joint.connection().parameters([inertia]);
+        self.contributions.part(&mut self.assembler, name, connection, move |role| {
+            let has = !matches!(role, Role::Tells(total) if total != Total::Energy);
+            has.then_some(Rotor { sides, freedom, role })
+        });
     }
 
     /// A torque (N m) about a joint's axis or a force (N) along it, on the second member, and the opposite one on the first: a number,

@@ -21,17 +21,133 @@ pub(super) enum Form {
     Entries,
     /// ln L_11, ln L_22, ln L_33, L_21, L_31, L_32.
     Factors,
+    /// Entries about the reference point, beside the first moments of mass.
+    Moments,
+    /// d_1, d_2, d_3, s_12, s_13, s_23 of the pseudo-inertia, beside α and t.
+    PseudoInertia,
+}
+
+/// The mass, the first moments of mass, and the tensor about the reference point.
+pub(super) struct Whole<D> {
+    pub mass: D,
+    pub moment: Vector<D>,
+    pub inertia: [Vector<D>; 3],
+}
+
+/// Subtracts what the mass at a place contributes to a tensor, or adds it, by the sign of the mass.
+#[inline]
+fn shift<D: Number>(inertia: &mut [Vector<D>; 3], mass: D, center: Vector<D>) {
+    let square = center.dot(center);
+    for (k, row) in inertia.iter_mut().enumerate() {
+        *row += center * (-mass * center.0[k]);
+        row.0[k] += mass * square;
+    }
 }
 
 impl Form {
-    /// The tensor, row by row.
+    /// True if mass and centre are split off: then six numbers are the tensor about the centre of mass.
+    pub fn is_split(self) -> bool {
+        matches!(self, Form::Entries | Form::Factors)
+    }
+
+    /// The tensor about the centre of mass, row by row, of a form that is split.
     #[inline]
     pub fn tensor<D: Number>(self, u: &[D]) -> [Vector<D>; 3] {
+        let u = [u[0], u[1], u[2], u[3], u[4], u[5]];
+        if self == Form::Factors { symmetric(entries_of_factors(u)) } else { symmetric(u) }
+    }
+
+    /// What ten numbers mean: the mass, six of the inertia, three of the centre.
+    #[inline]
+    pub fn whole<D: Number>(self, u: &[D], centred: bool) -> Whole<D> {
         match self {
-            Form::Entries => symmetric([u[0], u[1], u[2], u[3], u[4], u[5]]),
-            Form::Factors => symmetric(entries_of_factors([u[0], u[1], u[2], u[3], u[4], u[5]])),
+            Form::Entries | Form::Factors => {
+                let (mut inertia, mass, center) = (self.tensor(&u[1..7]), u[0], Vector::of(&u[7..]));
+                if centred {
+                    return Whole { mass, moment: Vector::zero(), inertia };
+                }
+                shift(&mut inertia, mass, center);
+                Whole { mass, moment: center * mass, inertia }
+            }
+            Form::Moments => Whole { mass: u[0], moment: Vector::of(&u[7..]), inertia: self.tensor(&u[1..7]) },
+            Form::PseudoInertia => {
+                let all = moments_of_factors([u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9]]);
+                let [mass, x, y, z, entries @ ..] = all;
+                Whole { mass, moment: Vector([x, y, z]), inertia: symmetric(entries) }
+            }
         }
     }
+
+    /// The centre of mass, and the tensor about it.
+    pub fn about_center<D: Number>(self, u: &[D]) -> (D, Vector<D>, [Vector<D>; 3]) {
+        if self.is_split() {
+            return (u[0], Vector::of(&u[7..]), self.tensor(&u[1..7]));
+        }
+        let Whole { mass, moment, mut inertia } = self.whole(u, false);
+        let center = if mass == 0.0 { Vector::zero() } else { moment * (D::from(1.0) / mass) };
+        shift(&mut inertia, -mass, center);
+        (mass, center, inertia)
+    }
+}
+
+/// Mass m (kg), first moments m c (kg m) and entries I_11, I_22, I_33, I_12, I_13, I_23 of the tensor about the reference point (kg m²) of the
+/// body with the factors α, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3; see [`super::Body::of_factors`].
+pub fn moments_of_factors<D: Number>([alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3]: [D; 10]) -> [D; 10] {
+    let (mass, a, b, c) = ((alpha * 2.0).exp(), d_1.exp(), d_2.exp(), d_3.exp());
+    let xx = mass * (a * a + s_12 * s_12 + s_13 * s_13 + t_1 * t_1);
+    let yy = mass * (b * b + s_23 * s_23 + t_2 * t_2);
+    let zz = mass * (c * c + t_3 * t_3);
+    let xy = mass * (s_12 * b + s_13 * s_23 + t_1 * t_2);
+    let (xz, yz) = (mass * (s_13 * c + t_1 * t_3), mass * (s_23 * c + t_2 * t_3));
+    [mass, mass * t_1, mass * t_2, mass * t_3, yy + zz, xx + zz, xx + yy, -xy, -xz, -yz]
+}
+
+/// The factors α, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3 of the body with mass, first moments and tensor about its reference point in
+/// the order of [`moments_of_factors`].
+///
+/// # Errors
+/// Moments that no body has, see [`check`], or those of a flat body, a rod or a point, whose factors are infinite.
+pub fn factors_of_moments(moments: [f64; 10]) -> Result<[f64; 10]> {
+    check_moments(moments)?;
+    let [mass, x, y, z, xx, yy, zz, xy, xz, yz] = moments;
+    let half = 0.5 * (xx + yy + zz);
+    let t = [x, y, z].map(|moment| moment / mass);
+    // second moments about the centre a unit of mass
+    let at = |entry: f64, i: usize, j: usize| entry / mass - t[i] * t[j];
+    let (s_33, s_23, s_13) = (at(half - zz, 2, 2), at(-yz, 1, 2), at(-xz, 0, 2));
+    let c = s_33.sqrt();
+    let (by, bx) = (s_23 / c, s_13 / c);
+    let b = (at(half - yy, 1, 1) - by * by).sqrt();
+    let s_12 = (at(-xy, 0, 1) - bx * by) / b;
+    let a = (at(half - xx, 0, 0) - s_12 * s_12 - bx * bx).sqrt();
+    let factors = [0.5 * mass.ln(), a.ln(), b.ln(), c.ln(), s_12, bx, by, t[0], t[1], t[2]];
+    if factors.iter().any(|factor| !factor.is_finite()) {
+        let problem = "the body is flat: all its mass lies in a plane, on a line or in a point";
+        let subject = format!("the inertia of a mass of {mass} kg");
+        return Err(Error::invalid(subject, problem, "give it some thickness, or use the moments themselves"));
+    }
+    Ok(factors)
+}
+
+/// Checks that a body can have this mass, these first moments and this tensor about its reference point, in the order of
+/// [`moments_of_factors`].
+///
+/// # Errors
+/// A mass that is not positive, or as [`check`], about the centre of mass.
+pub fn check_moments(moments: [f64; 10]) -> Result<()> {
+    let [mass, x, y, z, entries @ ..] = moments;
+    if !(mass > 0.0 && moments.iter().all(|number| number.is_finite())) {
+        let problem = format!("its mass is {mass} kg, or another of its ten numbers is not finite");
+        return Err(Error::invalid("an inertia about a reference point", problem, "give a positive mass, and numbers"));
+    }
+    let mut inertia = symmetric(entries);
+    shift(&mut inertia, -mass, Vector([x, y, z]) * (1.0 / mass));
+    check(entries_of(&inertia))
+}
+
+fn entries_of(tensor: &[Vector<f64>; 3]) -> [f64; 6] {
+    let [a, b, c] = tensor.each_ref().map(|row| row.0);
+    [a[0], b[1], c[2], a[1], a[2], b[2]]
 }
 
 #[inline]
@@ -143,19 +259,18 @@ impl Inertia {
         Inertia { form: Form::Factors, values: values(factors) }
     }
 
-    /// The tensor, for pictures.
-    pub(super) fn tensor(&self) -> Tensor {
+    /// The tensor about the centre of mass, for pictures.
+    pub(super) fn tensor(&self, mass: Value, center: [Value; 3]) -> Tensor {
         let inertia = self.clone();
-        Tensor::of(move |u| inertia.entries_at(u))
+        Tensor::of(move |u| inertia.about_center(mass, center, u).2)
     }
 
-    /// Entries of the tensor with these parameters.
-    pub(super) fn entries_at(&self, u: &[f64]) -> [f64; 6] {
-        let numbers = self.values.map(|value| value.evaluate(u));
-        match self.form {
-            Form::Entries => numbers,
-            Form::Factors => entries_of_factors(numbers),
-        }
+    /// Mass, centre of mass, and entries of the tensor about it, with these parameters.
+    pub(super) fn about_center(&self, mass: Value, center: [Value; 3], u: &[f64]) -> (f64, [f64; 3], [f64; 6]) {
+        let numbers: Vec<f64> =
+            [mass].iter().chain(&self.values).chain(&center).map(|value| value.evaluate(u)).collect();
+        let (mass, center, tensor) = self.form.about_center(&numbers);
+        (mass, center.0, entries_of(&tensor))
     }
 }
 
@@ -174,6 +289,30 @@ mod tests {
         for factors in [[0.0; 6], [-3.0, 2.0, 0.5, 7.0, -9.0, 0.1], [1.0, -5.0, -5.0, 30.0, 2.0, 3.0]] {
             check(entries_of_factors(factors))?;
         }
+        Ok(())
+    }
+
+    /// Protects ten numbers of a body: factors and moments go to and fro, any ten factors make a possible body, impossible moments are refused.
+    #[test]
+    fn factors_and_moments() -> Result<()> {
+        let moments = [2.7, 0.1, -0.162, 0.351, 0.08, 0.062, 0.031, 0.004, -0.013, 0.02];
+        let factors = factors_of_moments(moments)?;
+        for (there, back) in moments.iter().zip(moments_of_factors(factors)) {
+            assert!((there - back).abs() < 1e-15, "{there} {back}");
+        }
+        for factors in [[0.0; 10], [0.3, -3.0, 2.0, 0.5, 7.0, -9.0, 0.1, 4.0, -2.0, 0.7]] {
+            check_moments(moments_of_factors(factors))?;
+        }
+        let without = |k: usize, value: f64| {
+            let mut moments = moments;
+            moments[k] = value;
+            check_moments(moments).unwrap_err().to_string()
+        };
+        assert!(without(0, 0.0).contains("its mass is 0 kg"), "{}", without(0, 0.0));
+        assert!(without(4, 0.02).contains("less than nothing"), "{}", without(4, 0.02));
+        assert!(without(6, 0.3).contains("more than the other two"), "{}", without(6, 0.3));
+        let point = factors_of_moments([1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]).unwrap_err();
+        assert!(point.to_string().contains("flat"), "{point}");
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Joints by name, and what drives them.
 
 use super::joint::{
-    Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, JointKind, JointPoses, Path,
+    Constraint, Coupling, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, JointKind, JointPoses, Path,
 };
 use super::pose::Side;
 use super::sensor::allows;
@@ -271,5 +271,51 @@ impl Mechanism {
         let unit = if freedom == Freedom::Turn { "rad" } else { "m" };
         let connection = joint.connection().parameters(parameters);
         self.assembler.element(name, element, connection.constraints([("motion", unit)]))
+    }
+
+    /// Gears, belts and linkages between joints: the angle (rad) or the displacement (m) of the second is `ratio` times that of the first, and
+    /// `offset`. Angles are those of [`Mechanism::joint_sensor`]; where the first joint turns beyond half a turn, the ratio of two turns must
+    /// be a whole number.
+    pub fn coupling(
+        &mut self,
+        name: &str,
+        [first, second]: [(&Joint, Freedom); 2],
+        ratio: impl Into<Value>,
+        offset: impl Into<Value>,
+    ) -> Vec<Row> {
+        self.add_coupling(name, [first, second], [ratio.into(), offset.into()])
+    }
+
+    fn add_coupling(&mut self, name: &str, joints: [(&Joint, Freedom); 2], numbers: [Value; 2]) -> Vec<Row> {
+        let [(first, _), (second, _)] = joints;
+        if joints.into_iter().any(|(joint, freedom)| !self.wants_freedom(name, joint, freedom)) {
+            return Vec::new();
+        }
+        if first.name == second.name {
+            let problem = format!("it couples joint `{}` with itself", first.name);
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "name two joints"));
+            return Vec::new();
+        }
+        // a member that both joints have is there once
+        let mut coordinates: Vec<Coordinate> = Vec::new();
+        let begins = joints.map(|(joint, _)| {
+            joint.members.each_ref().map(|member| {
+                let own = member.coordinates();
+                let known = own.first().and_then(|own| coordinates.iter().position(|known| known == own));
+                known.unwrap_or_else(|| {
+                    coordinates.extend(own);
+                    coordinates.len() - own.len()
+                })
+            })
+        });
+        let frames = joints.into_iter().flat_map(|(joint, _)| joint.parameters[..FRAMES].iter().copied());
+        let element = Coupling {
+            sides: joints.map(|(joint, _)| joint.constraint.sides),
+            freedoms: joints.map(|(_, freedom)| freedom),
+            begins,
+        };
+        let unit = if joints[1].1 == Freedom::Turn { "rad" } else { "m" };
+        let connection = Connection::to(coordinates).parameters(frames).parameters(numbers);
+        self.assembler.element(name, element, connection.constraints([("ratio", unit)]))
     }
 }

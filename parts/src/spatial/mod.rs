@@ -49,7 +49,10 @@ mod sensors;
 use crate::totals::{Contributions, Total};
 use costate::spline::Spline;
 pub use forces::Strut;
-pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
+pub use inertia::{
+    Inertia, check as check_inertia, check_moments, entries_of_factors, factors_of_entries, factors_of_moments,
+    moments_of_factors,
+};
 pub use joint::{Freedom, Path};
 pub use joints::Joint;
 pub use place::{Member, Place};
@@ -116,7 +119,34 @@ impl Body {
         }
     }
 
-    /// Puts the centre of mass there, in the body's axes, m; it is the reference point otherwise.
+    /// A body by its mass (kg), the first moments of mass m c (kg m), and the entries I_11, I_22, I_33, I_12, I_13, I_23 of the tensor about
+    /// the reference point (kg m²), in the body's axes: ten numbers in which all its forces are linear, so that fits of forces to given motions
+    /// are linear, too. Not every choice is possible for a body: see [`check_moments`].
+    pub fn of_moments<V: Into<Value>, W: Into<Value>>(mass: impl Into<Value>, first: [V; 3], tensor: [W; 6]) -> Self {
+        let inertia = Inertia { form: inertia::Form::Moments, values: tensor.map(Into::into) };
+        Body { center: triple(first), ..Body::new(mass, inertia) }
+    }
+
+    /// A body by the log-Cholesky factors α, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3 of its pseudo-inertia (Rucker & Wensing 2022): of
+    /// all ten numbers, every choice is possible for a body.
+    ///
+    /// ```text
+    /// [ Σ      m c ]                      [ exp d_1   s_12      s_13      t_1 ]
+    /// [ m cᵀ   m   ] = U Uᵀ,  U = exp α * [           exp d_2   s_23      t_2 ]       Σ = ∫ r rᵀ dm,  I = tr(Σ) 1 - Σ
+    ///                                     [                     exp d_3   t_3 ]
+    ///                                     [                               1   ]
+    /// ```
+    ///
+    /// exp 2α is the mass, t (m) the centre of mass; d are logarithms of m, s in m. [`factors_of_moments`] and [`moments_of_factors`] go
+    /// to and fro.
+    pub fn of_factors<V: Into<Value>>(factors: [V; 10]) -> Self {
+        let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, center @ ..] = factors.map(Into::into);
+        let inertia = Inertia { form: inertia::Form::PseudoInertia, values: [d_1, d_2, d_3, s_12, s_13, s_23] };
+        Body { center, ..Body::new(alpha, inertia) }
+    }
+
+    /// Puts the centre of mass there, in the body's axes, m; it is the reference point otherwise. Of [`Body::of_moments`] and
+    /// [`Body::of_factors`] it is known already.
     pub fn center<V: Into<Value>>(mut self, location: [V; 3]) -> Self {
         self.center = triple(location);
         self
@@ -226,13 +256,21 @@ impl Mechanism {
             coordinates.push(self.assembler.coordinate(format!("{name}.e{k}"), "1", e, rate));
         }
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(MemberKind::Spatial(inertia.tensor()), places, center, mass);
         let values: Vec<Value> = [mass].into_iter().chain(inertia.values).chain(center).chain(self.gravity).collect();
+        let tensor = MemberKind::Spatial(inertia.tensor(mass, center));
+        let number = if inertia.form.is_split() {
+            self.check_mass(name, &mass);
+            self.sketch.member(tensor, places, center, mass)
+        } else {
+            // pictures show where it is nominally
+            let (mass, center, _) = inertia.about_center(mass, center, self.assembler.nominal());
+            self.check_mass(name, &mass.into());
+            self.sketch.member(tensor, places, center.map(Value::from), mass.into())
+        };
         self.assembler.claim(name, &values);
-        self.check_mass(name, &values[0]);
-        self.check_body(name, &inertia, &orientation);
+        self.check_body(name, (&inertia, mass, center), &orientation);
         self.share(name, Store::Body(inertia.form), &coordinates, &values);
-        let element = RigidBody { form: inertia.form, centred: is_origin(&center) };
+        let element = RigidBody { form: inertia.form, centred: inertia.form.is_split() && is_origin(&center) };
         let connection = Connection::to(coordinates.clone()).parameters(values);
         self.assembler.element(name, element, connection.constraints([("unit", "")]));
         self.hold(name, &coordinates);
@@ -328,9 +366,15 @@ impl Mechanism {
     }
 
     /// Notes an inertia that no body has, and Euler parameters that are not of unit length.
-    fn check_body(&mut self, name: &str, inertia: &Inertia, orientation: &[Value; 4]) {
+    fn check_body(
+        &mut self,
+        name: &str,
+        (inertia, mass, center): (&Inertia, Value, [Value; 3]),
+        orientation: &[Value; 4],
+    ) {
         let nominal = self.assembler.nominal();
-        let (inertia, e) = (inertia.entries_at(nominal), orientation.each_ref().map(|e| e.evaluate(nominal)));
+        let e = orientation.each_ref().map(|e| e.evaluate(nominal));
+        let (.., inertia) = inertia.about_center(mass, center, nominal);
         if let Err(error) = inertia::check(inertia) {
             self.assembler.note(Error::invalid(format!("`{name}`"), error.to_string(), "correct its inertia"));
         }

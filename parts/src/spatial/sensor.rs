@@ -73,6 +73,37 @@ fn along<D: Number>(u: &[D], vector: Vector<D>) -> [D; 3] {
     [axes.x, axes.y, axes.z].map(|axis| axis.unit().dot(vector))
 }
 
+/// Second derivative of a joint's angle or displacement. Parameters: those of the joint's frames.
+pub(super) fn joint_acceleration<D: Number>(sides: Sides, freedom: Freedom, x: &State<'_, D>, u: &[D]) -> D {
+    let at = JointPoses::of(sides, x.q, u);
+    let second = second_of(sides.0, x);
+    match freedom {
+        Freedom::Turn => {
+            // joints that turn hold the axis fixed to both sides
+            let [own, other] = at.first_axes();
+            other.dot(rates(sides.1, &second)[1]) - own.dot(rates(sides.0, x)[1])
+        }
+        Freedom::Slide => {
+            // the axis is fixed to the first side: how it sees the second one's acceleration
+            let twists = sides.twists(x.q, x.v);
+            let carrier = at.poses[0].rotation.turn(twists[0].rate);
+            let relative = acceleration(sides.1, &second, Vector::of(&u[3..]))
+                - acceleration(sides.0, x, at.carried())
+                - carrier.cross(at.drift(&twists)) * D::from(2.0);
+            at.axis(0).unit().dot(relative)
+        }
+    }
+}
+
+/// The effort of what drives a joint, on its second member: the opposite of its multiplier. No parameters.
+pub(super) struct DriveEffort;
+
+impl Element for DriveEffort {
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = -x.lambda[0];
+    }
+}
+
 impl Element for Sensor {
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         match *self {
@@ -97,24 +128,8 @@ impl Element for Sensor {
             }
             Sensor::Joint { sides, freedom } => {
                 let at = JointPoses::of(sides, x.q, u);
-                let twists = sides.twists(x.q, x.v);
                 [y[0], y[1]] = [joint_place(&at, freedom), joint_rate(&at, freedom, (sides, x.q, x.v))];
-                let second = second_of(sides.0, x);
-                y[2] = match freedom {
-                    Freedom::Turn => {
-                        // joints that turn hold the axis fixed to both sides
-                        let [own, other] = at.first_axes();
-                        other.dot(rates(sides.1, &second)[1]) - own.dot(rates(sides.0, x)[1])
-                    }
-                    Freedom::Slide => {
-                        // the axis is fixed to the first side: how it sees the second one's acceleration
-                        let carrier = at.poses[0].rotation.turn(twists[0].rate);
-                        let relative = acceleration(sides.1, &second, Vector::of(&u[3..]))
-                            - acceleration(sides.0, x, at.carried())
-                            - carrier.cross(at.drift(&twists)) * D::from(2.0);
-                        at.axis(0).unit().dot(relative)
-                    }
-                };
+                y[2] = joint_acceleration(sides, freedom, x, u);
             }
             Sensor::Rates { side, axes } => {
                 let pose = side.pose(x.q);

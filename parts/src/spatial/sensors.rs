@@ -5,9 +5,9 @@ use super::forces::Strut;
 use super::joint::Freedom;
 use super::joints::Joint;
 use super::pose::Side;
-use super::sensor::{Motion, Reaction, ReactionAxes, Sensor};
+use super::sensor::{DriveEffort, Motion, Reaction, ReactionAxes, Sensor};
 use super::{Mechanism, Member, Place, zero};
-use crate::assembly::{Connection, StateVariable};
+use crate::assembly::{Connection, Row, StateVariable};
 use crate::law::{Axes, Law};
 use crate::totals::{Role, Total};
 use costate::Error;
@@ -120,6 +120,19 @@ impl Mechanism {
         };
         let element = Sensor::Joint { sides: joint.constraint.sides, freedom };
         self.assembler.element(name, element, connection);
+    }
+
+    /// The effort of a drive ([`Mechanism::drive_joint`]) as output `name.effort`: the torque (N m) about the joint's axis, or the force (N) along
+    /// it, on the second member, that makes the joint follow its motion.
+    pub fn drive_sensor(&mut self, name: &str, drive: &[Row], freedom: Freedom) {
+        let [row] = drive else {
+            let problem = "what it is of drives no joint";
+            self.assembler.note(Error::invalid(format!("sensor `{name}`"), problem, "name the drive of a joint"));
+            return;
+        };
+        let unit = if freedom == Freedom::Turn { "N m" } else { "N" };
+        let connection = Connection::default().multipliers([*row]).outputs([("effort", unit)]);
+        self.assembler.element(name, DriveEffort, connection);
     }
 
     /// A first-order state as outputs `name.value`, in its unit, and `name.rate`, a second.

@@ -245,7 +245,9 @@ impl Gradient<'_> {
         let mut slopes = SensorSlopes::room(self, cost, u.len())?;
         let has_sensors = !slopes.0.is_empty();
         let taken = |i: usize| has_sensors || cost.weight_at(i) != 0.0 || wanted(i);
-        self.output_tangents(u, &taken, &mut |x| {
+        let is_compared = |j: usize| cost.references().iter().any(|reference| reference.output == j);
+        let compared: Vec<usize> = (0..self.y.len()).filter(|j| is_compared(*j)).collect();
+        self.output_slopes(u, &taken, &|i| if wanted(i) { None } else { Some(&compared) }, &mut |x| {
             slopes.take(cost, x);
             x.residual_rows(cost, &mut derivatives, &mut |row| visit(Seen::Residual(*row)));
             if wanted(x.index) {
@@ -319,10 +321,26 @@ impl Gradient<'_> {
         wanted: &dyn Fn(usize) -> bool,
         visit: &mut dyn FnMut(&OutputTangents<'_>),
     ) -> Result<()> {
+        self.output_slopes(u, wanted, &|_| None, visit)
+    }
+
+    /// Shows outputs as [`Gradient::output_tangents`]; of times for which `needed` has a list, the derivatives of these outputs alone may be
+    /// there.
+    fn output_slopes<'n>(
+        &mut self,
+        u: &[f64],
+        wanted: &dyn Fn(usize) -> bool,
+        needed: &dyn Fn(usize) -> Option<&'n [usize]>,
+        visit: &mut dyn FnMut(&OutputTangents<'_>),
+    ) -> Result<()> {
         let (model, own) = self.split(u)?;
         self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
         self.see(model, own)?;
         self.choose(u)?;
+        let given = self.workspace.simulation.given();
+        if given.scheme().description().of_given_motion && given.reads_steps_alone() {
+            return self.slopes_time_by_time(u.len(), wanted, needed, visit);
+        }
         self.make_tangents()?;
         let p = u.len();
         let active = &self.active;
@@ -348,6 +366,66 @@ impl Gradient<'_> {
             }
             visit(&OutputTangents { index: i, y, outputs, slopes: &slopes });
         })
+    }
+}
+
+impl Gradient<'_> {
+    /// Shows outputs with their derivatives where every state follows from parameters and its own time alone: by adjoints that go back no
+    /// farther, one an output, which are fewer than parameters.
+    fn slopes_time_by_time<'n>(
+        &mut self,
+        p: usize,
+        wanted: &dyn Fn(usize) -> bool,
+        needed: &dyn Fn(usize) -> Option<&'n [usize]>,
+        visit: &mut dyn FnMut(&OutputTangents<'_>),
+    ) -> Result<()> {
+        self.workspace.forget_orders();
+        let given = self.workspace.simulation.given();
+        let (signature, grid) = (given.signature(), given.grid());
+        let zero = StateVector::with_memory(signature, self.workspace.layout.memory);
+        let every: Vec<usize> = (0..self.y.len()).collect();
+        let mut bars = vec![zero.clone(); every.len()];
+        let mut slopes = vec![0.0; p * every.len()];
+        self.continuous.restart();
+        for i in 0..=grid.count() {
+            Workspace::go_on(&self.workspace.interrupt, grid, i)?;
+            self.workspace.reach(i)?;
+            let Workspace { simulation, states, evaluator, stepper, room, start: f_0, .. } = &mut self.workspace;
+            let (simulation, evaluator) = (&*simulation, &mut **evaluator);
+            let is_wanted = wanted(i);
+            let x = states.view(i, simulation, room);
+            if is_wanted || self.continuous.any() {
+                evaluator.output(&x, &mut self.y);
+                self.continuous.follow(&mut self.y);
+            }
+            if !is_wanted {
+                continue;
+            }
+            let outputs = needed(i).unwrap_or(&every);
+            let bars = &mut bars[..outputs.len()];
+            evaluator.linearise_output(&x);
+            for (bar, &j) in bars.iter_mut().zip(outputs) {
+                bar.clone_from(&zero);
+                self.y_bar.fill(0.0);
+                self.y_bar[j] = 1.0;
+                evaluator.output_pull_back(&self.y_bar, bar);
+            }
+            let step = simulation.step(i);
+            states.give(&step, stepper);
+            stepper.pull_all_back(evaluator, signature, &step, bars)?;
+            if let (0, Some(f_0)) = (i, f_0) {
+                let start = states.start(step.t, step.w);
+                bars.iter_mut().try_for_each(|bar| f_0.pull_back(evaluator, signature, &start, bar, &mut []))?;
+            }
+            // what is left at the time before cancels but for round-off: constraints alone give the motion
+            for (bar, &j) in bars.iter().zip(outputs) {
+                let own = &mut slopes[j * p..(j + 1) * p];
+                self.active.iter().filter(|k| **k < bar.u.len()).for_each(|&k| own[k] = bar.u[k]);
+            }
+            self.workspace.counters.factorisations += 1;
+            visit(&OutputTangents { index: i, y: &self.y, outputs: &signature.outputs, slopes: &slopes });
+        }
+        Ok(())
     }
 }
 

@@ -87,6 +87,7 @@ impl Scheme for Hht {
             recovered_acceleration: Some([1.0 + self.alpha, -self.alpha]),
             rings_with_constraints: (self.alpha == 0.0).then_some("take alpha = -0.05"),
             largest_ratio: [2.0, super::UNSTABLE_BEYOND],
+            of_given_motion: false,
             on_uneven_steps: [(self.alpha != 0.0).then_some("it is of first order there"), Some(super::UNSTABLE)],
         }
     }

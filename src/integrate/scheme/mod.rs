@@ -11,6 +11,7 @@ mod generalized_alpha;
 mod held;
 mod hht;
 mod i2p;
+mod inverse_dynamics;
 mod newmark;
 mod newton;
 mod products;
@@ -28,6 +29,7 @@ pub use bdf2::Bdf2;
 pub use generalized_alpha::GeneralizedAlpha;
 pub use hht::{Form, Hht};
 pub use i2p::I2p;
+pub use inverse_dynamics::InverseDynamics;
 pub use newton::NewtonOptions;
 pub(crate) use sequence::Sequence;
 pub use stepper::{Direction, Step, Stepper};
@@ -58,6 +60,8 @@ pub struct Description {
     pub largest_ratio: [f64; 2],
     /// Effect of uneven steps on the scheme if they are worse than even ones, of a system without constraints and of one with them.
     pub on_uneven_steps: [Option<&'static str>; 2],
+    /// True if it integrates nothing: constraints must give the whole motion.
+    pub of_given_motion: bool,
 }
 
 impl Default for Description {
@@ -71,6 +75,7 @@ impl Default for Description {
             rings_with_constraints: None,
             largest_ratio: [2.0; 2],
             on_uneven_steps: [None; 2],
+            of_given_motion: false,
         }
     }
 }

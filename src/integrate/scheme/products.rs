@@ -115,6 +115,37 @@ impl Sequence {
         Ok(())
     }
 
+    /// Pulls many cotangents back as [`Sequence::pull_back`] does one, with derivatives that are found once.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn pull_all_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        bars: &mut [StateVector],
+    ) -> Result<()> {
+        for number in (0..self.balances.len()).rev() {
+            let sees_other = self.balances[number].sees_other_inputs();
+            let (mut link, room) = self.link(number, step, 0);
+            for bar in bars.iter_mut() {
+                if sees_other {
+                    bar.exchange_inputs();
+                }
+                link.pull_force_back(system, (bar, &mut []), room);
+            }
+            link.linearise(system, signature, step)?;
+            for bar in bars.iter_mut() {
+                link.pull_back(system, (bar, &mut []), false, room);
+                if sees_other {
+                    bar.exchange_inputs();
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Pulls a cotangent back through a single balance that is direct, solved at `x`, without directions.
     ///
     /// # Errors

@@ -332,6 +332,21 @@ impl Stepper {
         self.sequence.pull_back(system, signature, step, bar, directions, is_single)
     }
 
+    /// Turns many cotangents of the step's end into those of its beginning, as [`Stepper::pull_back`] does one.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub(crate) fn pull_all_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        bars: &mut [StateVector],
+    ) -> Result<()> {
+        self.bring_back(system, signature, step)?;
+        self.sequence.pull_all_back(system, signature, step, bars)
+    }
+
     /// True if [`Stepper::pull_directly_back`] does for a step.
     #[inline]
     pub fn is_direct(&mut self, step: &Step<'_>) -> bool {

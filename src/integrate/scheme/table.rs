@@ -1,6 +1,6 @@
 //! Schemes by name: those of this crate, and those that others add.
 
-use super::{Ali3p, Bdf2, Form, GeneralizedAlpha, Hht, I2p, Scheme};
+use super::{Ali3p, Bdf2, Form, GeneralizedAlpha, Hht, I2p, InverseDynamics, Scheme};
 use crate::{Error, Result};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -46,6 +46,9 @@ const SCHEMES: [SchemeEntry; 8] = [
     SchemeEntry::new("bdf2", &[], |_| Ok(Arc::new(Bdf2))),
 ];
 
+/// What takes the place of a scheme where the motion is given.
+const OF_GIVEN_MOTION: SchemeEntry = SchemeEntry::new("inverse-dynamics", &[], |_| Ok(Arc::new(InverseDynamics)));
+
 /// The schemes of others, in the order in which they were registered.
 static REGISTERED: RwLock<Vec<SchemeEntry>> = RwLock::new(Vec::new());
 
@@ -86,7 +89,8 @@ pub fn register(entry: SchemeEntry) -> Result<()> {
         return Err(Error::invalid(subject(), problem, "let `Scheme::step` give at least one with `forces`"));
     }
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    match SCHEMES.iter().chain(registered.iter()).find(|known| known.name == name) {
+    let known = SCHEMES.iter().chain([&OF_GIVEN_MOTION]).chain(registered.iter()).find(|known| known.name == name);
+    match known.copied() {
         None => registered.push(entry),
         Some(known) if std::ptr::fn_addr_eq(known.make, make) => {}
         Some(_) => return Err(Error::invalid(subject(), "another scheme has this name", "choose another name")),
@@ -94,7 +98,7 @@ pub fn register(entry: SchemeEntry) -> Result<()> {
     Ok(())
 }
 
-/// Names of all schemes.
+/// Names of all schemes that integrate: all but `inverse-dynamics`.
 pub fn names() -> Vec<&'static str> {
     all().iter().map(|entry| entry.name).collect()
 }
@@ -108,8 +112,9 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
         let remedy = format!("name one of {}", names().join(", "));
         return Err(Error::invalid("the scheme", "its name is missing", remedy));
     }
-    let found = all().into_iter().find(|entry| entry.name == name);
-    let entry = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
+    let known = || all().into_iter().chain([OF_GIVEN_MOTION]);
+    let found = known().find(|entry| entry.name == name);
+    let entry = found.ok_or_else(|| Error::unknown("scheme", name, "", known().map(|entry| entry.name)))?;
     let mut values: Vec<f64> = entry.settings.iter().map(|(_, value)| *value).collect();
     for (asked, number) in settings {
         let place = entry.settings.iter().position(|(own, _)| own == asked);

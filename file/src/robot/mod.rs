@@ -1,0 +1,14 @@
+//! Robots from URDF: a file of that format becomes the text of a mechanism file, whose lines are known by those of the robot's.
+
+mod frame;
+mod mechanism;
+mod urdf;
+
+pub(crate) use mechanism::{KEYS, Options, translate};
+
+use std::path::Path;
+
+/// True for the name of a robot's file.
+pub(crate) fn is_robot(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"))
+}

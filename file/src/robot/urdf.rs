@@ -1,0 +1,359 @@
+//! What a URDF file says of a robot, with lines; what no mechanics follows from, such as meshes and materials, is passed over.
+
+use super::frame::Frame;
+use costate_identify::{Error, Result};
+use roxmltree::{Document, Node};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A robot as its file says it.
+pub(super) struct Robot {
+    pub name: String,
+    pub links: Vec<Link>,
+    pub joints: Vec<Joint>,
+    pub loops: Vec<Loop>,
+}
+
+pub(super) struct Link {
+    pub name: String,
+    pub line: u64,
+    /// Mass, frame and entries xx, yy, zz, xy, xz, yz of the tensor there.
+    pub inertial: Option<(f64, Frame, [f64; 6])>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Revolute,
+    Prismatic,
+    Fixed,
+    Floating,
+    Planar,
+}
+
+pub(super) struct Joint {
+    pub name: String,
+    pub line: u64,
+    pub kind: Kind,
+    pub parent: usize,
+    pub child: usize,
+    pub frame: Frame,
+    /// Of length one.
+    pub axis: [f64; 3],
+    /// Viscous and dry friction, if the file has them.
+    pub friction: Option<[f64; 2]>,
+    /// The joint that it follows, how far, and from where.
+    pub mimic: Option<(String, f64, f64)>,
+    /// Inertia of its rotor, times the square of the gear ratio.
+    pub rotor: f64,
+}
+
+/// A joint that closes a loop: two places on links.
+pub(super) struct Loop {
+    pub name: String,
+    pub line: u64,
+    /// Kind of the joint in a mechanism file.
+    pub kind: &'static str,
+    /// Links, and where on them: `None` where that follows from the other one at rest.
+    pub places: [(usize, Option<Frame>); 2],
+    pub axis: [f64; 3],
+}
+
+/// What is read.
+struct Reader<'x> {
+    path: &'x Path,
+    document: &'x Document<'x>,
+    links: HashMap<&'x str, usize>,
+}
+
+/// Reads a robot.
+///
+/// # Errors
+/// What is no XML or no robot, or contradicts itself, with the line.
+pub(super) fn read(text: &str, path: &Path) -> Result<Robot> {
+    let document = Document::parse(text).map_err(|error| {
+        let line = u64::from(error.pos().row);
+        Error::file(path, Some(line), format!("it is no XML: {error}"), "give a URDF file, of XML")
+    })?;
+    let mut reader = Reader { path, document: &document, links: HashMap::new() };
+    reader.robot()
+}
+
+impl<'x> Reader<'x> {
+    fn line(&self, node: Node<'x, 'x>) -> u64 {
+        u64::from(self.document.text_pos_at(node.range().start).row)
+    }
+
+    fn wrong(&self, node: Node<'x, 'x>, problem: impl Into<String>, remedy: &str) -> Error {
+        Error::file(self.path, Some(self.line(node)), problem.into(), remedy)
+    }
+
+    /// An element below, by its name; of several the first, as other readers have it.
+    fn child(&self, node: Node<'x, 'x>, name: &str) -> Option<Node<'x, 'x>> {
+        node.children().find(|child| child.tag_name().name() == name)
+    }
+
+    fn name(&self, node: Node<'x, 'x>) -> Result<&'x str> {
+        let kind = node.tag_name().name();
+        let name = node.attribute("name").unwrap_or_default();
+        if name.is_empty() {
+            return Err(self.wrong(node, format!("this {kind} has no name"), "give it a `name`"));
+        }
+        Ok(name)
+    }
+
+    /// Numbers of an attribute.
+    fn numbers<const N: usize>(&self, node: Node<'x, 'x>, key: &str, default: [f64; N]) -> Result<[f64; N]> {
+        match node.attribute(key) {
+            None => Ok(default),
+            Some(text) => self.parsed(node, key, text),
+        }
+    }
+
+    fn parsed<const N: usize>(&self, node: Node<'x, 'x>, key: &str, text: &str) -> Result<[f64; N]> {
+        let read: std::result::Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+        let all = read.ok().filter(|all| all.iter().all(|number| number.is_finite()));
+        all.and_then(|all| all.try_into().ok()).ok_or_else(|| {
+            let many = if N == 1 { "no number".to_string() } else { format!("no {N} numbers") };
+            let problem = format!("`{key}` of <{}> is {many}: \"{text}\"", node.tag_name().name());
+            let is_macro = text.contains("${");
+            self.wrong(node, problem, if is_macro { EXPAND } else { "write numbers with points, and spaces between" })
+        })
+    }
+
+    fn number(&self, node: Node<'x, 'x>, key: &str) -> Result<f64> {
+        let text = node
+            .attribute(key)
+            .ok_or_else(|| self.wrong(node, format!("<{}> has no `{key}`", node.tag_name().name()), "give it"))?;
+        self.parsed::<1>(node, key, text).map(|[number]| number)
+    }
+
+    fn number_or(&self, node: Node<'x, 'x>, key: &str, default: f64) -> Result<f64> {
+        self.numbers(node, key, [default]).map(|[number]| number)
+    }
+
+    fn frame(&self, node: Node<'x, 'x>) -> Result<Frame> {
+        Ok(Frame::by_angles(self.numbers(node, "xyz", [0.0; 3])?, self.numbers(node, "rpy", [0.0; 3])?))
+    }
+
+    fn origin(&self, node: Node<'x, 'x>) -> Result<Frame> {
+        self.child(node, "origin").map_or(Ok(Frame::SAME), |origin| self.frame(origin))
+    }
+
+    fn robot(&mut self) -> Result<Robot> {
+        let root = self.document.root_element();
+        if root.tag_name().name() != "robot" {
+            let problem = format!("its first element is <{}>, not <robot>", root.tag_name().name());
+            return Err(self.wrong(root, problem, "give a URDF file; SDF and MJCF are other formats"));
+        }
+        let is_macro = |node: &Node<'x, 'x>| node.tag_name().namespace().is_some_and(|space| space.contains("xacro"));
+        if let Some(node) = root.descendants().find(is_macro) {
+            return Err(self.wrong(node, "it has xacro macros that are not expanded", EXPAND));
+        }
+        let all = |name: &'static str| root.children().filter(move |node| node.tag_name().name() == name);
+        let mut links = Vec::new();
+        for node in all("link") {
+            let name = self.name(node)?;
+            if self.links.insert(name, links.len()).is_some() {
+                return Err(self.wrong(node, format!("there are two links `{name}`"), "give each its own name"));
+            }
+            links.push(Link { name: name.into(), line: self.line(node), inertial: self.inertial(node)? });
+        }
+        if links.is_empty() {
+            return Err(self.wrong(root, "this robot has no links", "give it links and joints"));
+        }
+        let mut joints = Vec::new();
+        for node in all("joint") {
+            joints.push(self.joint(node)?);
+        }
+        for node in all("transmission") {
+            self.transmission(node, &mut joints)?;
+        }
+        let mut loops = Vec::new();
+        for node in all("loop_joint") {
+            loops.push(self.loop_joint(node)?);
+        }
+        for node in all("gazebo").flat_map(|node| node.children()).filter(|node| node.tag_name().name() == "joint") {
+            loops.push(self.sdf_joint(node)?);
+        }
+        if let Some(node) = all("constraint").next() {
+            let remedy = "write it as <loop_joint>, or close the loop in a mechanism file that includes this one";
+            return Err(self.wrong(node, "<constraint> is no part of URDF yet, and is not read", remedy));
+        }
+        let name = root.attribute("name").unwrap_or("robot").to_string();
+        Ok(Robot { name, links, joints, loops })
+    }
+
+    fn inertial(&self, link: Node<'x, 'x>) -> Result<Option<(f64, Frame, [f64; 6])>> {
+        let Some(node) = self.child(link, "inertial") else { return Ok(None) };
+        let frame = self.origin(node)?;
+        let mass = match self.child(node, "mass") {
+            Some(mass) => self.number(mass, "value")?,
+            None => return Err(self.wrong(node, "<inertial> has no <mass>", "give one, or leave <inertial> out")),
+        };
+        let tensor = match self.child(node, "inertia") {
+            None => [0.0; 6],
+            Some(own) => {
+                let keys = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
+                let mut tensor = [0.0; 6];
+                for (k, (entry, key)) in tensor.iter_mut().zip(keys).enumerate() {
+                    *entry = if k < 3 { self.number(own, key)? } else { self.number_or(own, key, 0.0)? };
+                }
+                tensor
+            }
+        };
+        if mass < 0.0 {
+            return Err(self.wrong(node, format!("the mass is {mass} kg"), "give a positive one"));
+        }
+        Ok(Some((mass, frame, tensor)))
+    }
+
+    fn link(&self, node: Node<'x, 'x>, name: &str) -> Result<usize> {
+        self.links.get(name).copied().ok_or_else(|| {
+            let error = costate::Error::unknown("link", name, "", self.links.keys());
+            self.wrong(node, error.to_string(), "name a link of this robot")
+        })
+    }
+
+    fn linked(&self, joint: Node<'x, 'x>, key: &str) -> Result<usize> {
+        let node = self
+            .child(joint, key)
+            .ok_or_else(|| self.wrong(joint, format!("this joint has no <{key}>"), "name a link there"))?;
+        self.link(node, node.attribute("link").unwrap_or_default())
+    }
+
+    /// An axis of length one.
+    fn axis(&self, node: Node<'x, 'x>, axis: [f64; 3]) -> Result<[f64; 3]> {
+        let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if !(length > 1e-9 && length.is_finite()) {
+            return Err(self.wrong(node, "the axis has no length", "give a direction, such as xyz=\"0 0 1\""));
+        }
+        Ok(axis.map(|x| x / length))
+    }
+
+    fn joint(&self, node: Node<'x, 'x>) -> Result<Joint> {
+        let name = self.name(node)?;
+        let kind = match node.attribute("type") {
+            Some("revolute" | "continuous") => Kind::Revolute,
+            Some("prismatic") => Kind::Prismatic,
+            Some("fixed") => Kind::Fixed,
+            Some("floating") => Kind::Floating,
+            Some("planar") => Kind::Planar,
+            other => {
+                let other = other.unwrap_or_default();
+                let known = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"];
+                let error = costate::Error::unknown("type of joint", other, format!("joint `{name}`"), known);
+                return Err(self.wrong(node, error.to_string(), "take one of URDF's"));
+            }
+        };
+        let axis = match self.child(node, "axis") {
+            Some(own) if !matches!(kind, Kind::Fixed | Kind::Floating) => {
+                self.axis(own, self.numbers(own, "xyz", [1.0, 0.0, 0.0])?)?
+            }
+            _ => [1.0, 0.0, 0.0],
+        };
+        let friction = match self.child(node, "dynamics") {
+            Some(own) => Some([self.number_or(own, "damping", 0.0)?, self.number_or(own, "friction", 0.0)?]),
+            None => None,
+        };
+        let mimic = match self.child(node, "mimic") {
+            Some(own) => {
+                let leader = own.attribute("joint").unwrap_or_default().to_string();
+                Some((leader, self.number_or(own, "multiplier", 1.0)?, self.number_or(own, "offset", 0.0)?))
+            }
+            None => None,
+        };
+        Ok(Joint {
+            name: name.into(),
+            line: self.line(node),
+            kind,
+            parent: self.linked(node, "parent")?,
+            child: self.linked(node, "child")?,
+            frame: self.origin(node)?,
+            axis,
+            friction,
+            mimic,
+            rotor: 0.0,
+        })
+    }
+
+    /// Rotors behind gears: `rotor_inertia` and `gear_ratio`, as Drake has them, or the mechanical reduction.
+    fn transmission(&self, node: Node<'x, 'x>, joints: &mut [Joint]) -> Result<()> {
+        let all = |name: &'static str| node.descendants().filter(move |own| own.tag_name().name() == name);
+        let Some(inertia) = all("rotor_inertia").next() else { return Ok(()) };
+        let value = |own: Node<'x, 'x>| match own.attribute("value").or(own.text()) {
+            Some(text) => self.parsed::<1>(own, "value", text).map(|[number]| number),
+            None => Err(self.wrong(own, format!("<{}> has no value", own.tag_name().name()), "give it")),
+        };
+        let ratio = all("gear_ratio").chain(all("mechanicalReduction")).next().map_or(Ok(1.0), value)?;
+        let inertia = value(inertia)?;
+        let named = all("joint").filter_map(|own| own.attribute("name")).collect::<Vec<_>>();
+        for name in named {
+            let Some(joint) = joints.iter_mut().find(|joint| joint.name == name) else {
+                let problem = format!("there is no joint `{name}`");
+                return Err(self.wrong(node, problem, "name a joint of this robot"));
+            };
+            joint.rotor += ratio * ratio * inertia;
+        }
+        Ok(())
+    }
+
+    fn loop_joint(&self, node: Node<'x, 'x>) -> Result<Loop> {
+        let name = self.name(node)?;
+        let mut places = Vec::new();
+        for key in ["link1", "link2"] {
+            let own = self.child(node, key).ok_or_else(|| {
+                self.wrong(
+                    node,
+                    format!("this loop joint has no <{key}>"),
+                    "name both links, each with `xyz` and `rpy`",
+                )
+            })?;
+            places.push((self.link(own, own.attribute("link").unwrap_or_default())?, Some(self.frame(own)?)));
+        }
+        let axis = match self.child(node, "axis") {
+            Some(own) => self.axis(own, self.numbers(own, "xyz", [1.0, 0.0, 0.0])?)?,
+            None => [1.0, 0.0, 0.0],
+        };
+        let kind = self.kind_of_loop(node)?;
+        // there are two
+        let places = [places.remove(0), places.remove(0)];
+        Ok(Loop { name: name.into(), line: self.line(node), kind, places, axis })
+    }
+
+    fn kind_of_loop(&self, node: Node<'x, 'x>) -> Result<&'static str> {
+        match node.attribute("type").unwrap_or_default() {
+            "revolute" | "continuous" => Ok("revolute"),
+            "prismatic" => Ok("prismatic"),
+            "ball" | "spherical" => Ok("spherical"),
+            "fixed" => Ok("weld"),
+            other => {
+                let known = ["revolute", "continuous", "prismatic", "ball", "fixed"];
+                let error = costate::Error::unknown("type of joint that closes a loop", other, "", known);
+                Err(self.wrong(node, error.to_string(), "take one of these"))
+            }
+        }
+    }
+
+    /// A joint of SDF among the words for Gazebo: its frame is that of the child, and both links are where the tree has them at rest.
+    fn sdf_joint(&self, node: Node<'x, 'x>) -> Result<Loop> {
+        let name = self.name(node)?;
+        let text = |key: &str| -> Result<&'x str> {
+            let own = self.child(node, key).and_then(|own| own.text()).map(str::trim);
+            own.ok_or_else(|| self.wrong(node, format!("this joint of SDF has no <{key}>"), "name a link there"))
+        };
+        let (parent, child) = (self.link(node, text("parent")?)?, self.link(node, text("child")?)?);
+        let pose = match self.child(node, "pose") {
+            Some(own) => self.parsed::<6>(own, "pose", own.text().unwrap_or_default())?,
+            None => [0.0; 6],
+        };
+        let [x, y, z, angles @ ..] = pose;
+        let axis = match self.child(node, "axis").and_then(|axis| self.child(axis, "xyz")) {
+            Some(own) => self.axis(own, self.parsed(own, "xyz", own.text().unwrap_or_default())?)?,
+            None => [0.0, 0.0, 1.0],
+        };
+        let places = [(parent, None), (child, Some(Frame::by_angles([x, y, z], angles)))];
+        Ok(Loop { name: name.into(), line: self.line(node), kind: self.kind_of_loop(node)?, places, axis })
+    }
+}
+
+const EXPAND: &str = "expand it first: xacro robot.urdf.xacro > robot.urdf";

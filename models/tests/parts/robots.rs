@@ -1,0 +1,486 @@
+//! Robots from URDF: torques of given motions against Newton's and Euler's equations, link by link; forms of their inertias; files with slips.
+
+use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
+use costate::random::SplitMix64;
+use costate::vector::{Rotation, Vector, euler_parameters_of};
+use costate::{Gradient, Method};
+use costate_identify::registry::Entry;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// A joint with the link that it carries.
+#[derive(Clone)]
+struct Joint {
+    /// Number of the link that it is on; 0 is the base.
+    parent: usize,
+    is_prismatic: bool,
+    is_fixed: bool,
+    origin: [f64; 3],
+    angles: [f64; 3],
+    axis: [f64; 3],
+    mass: f64,
+    center: [f64; 3],
+    /// Of the axes in which the moments are principal ones.
+    inertia_angles: [f64; 3],
+    moments: [f64; 3],
+    friction: Option<[f64; 2]>,
+    rotor: f64,
+    mimic: Option<(usize, f64, f64)>,
+    /// The joint that drives the loop that this one is in.
+    in_loop_of: Option<usize>,
+}
+
+struct Robot {
+    joints: Vec<Joint>,
+    /// Links that a loop joint connects, the place on each, and its axis.
+    loops: Vec<[(usize, [f64; 3]); 2]>,
+}
+
+fn triple(random: &mut SplitMix64, size: f64) -> [f64; 3] {
+    [(); 3].map(|()| size * (2.0 * random.unit() - 1.0))
+}
+
+impl Robot {
+    fn random(seed: u64, loops: usize) -> Robot {
+        let random = &mut SplitMix64::new(seed);
+        let mut robot = Robot { joints: Vec::new(), loops: Vec::new() };
+        for k in 0..2 + (random.unit() * 4.0) as usize {
+            let parent = (random.unit() * (k + 1) as f64) as usize;
+            let mut joint = Robot::joint(random, parent);
+            joint.is_prismatic = random.unit() < 0.25;
+            joint.is_fixed = k > 0 && random.unit() < 0.2;
+            if joint.is_prismatic || joint.is_fixed {
+                joint.rotor = 0.3;
+            }
+            let leaders = robot.joints.iter().enumerate();
+            let leader = leaders.filter(|(_, own)| !own.is_fixed && own.mimic.is_none()).map(|(k, _)| k).last();
+            if let (Some(leader), true) = (leader, random.unit() < 0.3 && !joint.is_fixed) {
+                joint.mimic = Some((leader, 1.5 * random.unit() - 1.0, 0.2 * random.unit()));
+            }
+            robot.joints.push(joint);
+        }
+        for _ in 0..loops {
+            robot.add_loop(random);
+        }
+        robot
+    }
+
+    fn joint(random: &mut SplitMix64, parent: usize) -> Joint {
+        let [a, b, c] = [(); 3].map(|()| 0.01 + 0.04 * random.unit());
+        let axis = triple(random, 1.0);
+        let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+        Joint {
+            parent,
+            is_prismatic: false,
+            is_fixed: false,
+            origin: triple(random, 0.4),
+            angles: triple(random, 1.5),
+            axis: axis.map(|x| x / length),
+            mass: 0.5 + random.unit(),
+            center: triple(random, 0.2),
+            inertia_angles: triple(random, 1.5),
+            moments: [b + c, a + c, a + b],
+            friction: (random.unit() < 0.5).then(|| [random.unit(), 0.3 * random.unit()]),
+            rotor: if random.unit() < 0.5 { 0.2 * random.unit() } else { 0.0 },
+            mimic: None,
+            in_loop_of: None,
+        }
+    }
+
+    /// Four bars in a plane on some link, of which the first one is driven.
+    fn add_loop(&mut self, random: &mut SplitMix64) {
+        let crank = self.joints.len();
+        let parent = (random.unit() * (crank + 1) as f64) as usize;
+        let (place, angles) = (triple(random, 0.3), triple(random, 1.5));
+        let turn = rotation(angles);
+        let at = |x: f64, y: f64| {
+            let moved = turn.turn(Vector([x, y, 0.0])).0;
+            std::array::from_fn(|k| place[k] + moved[k])
+        };
+        let in_plane = |parent: usize, origin: [f64; 3], angles: [f64; 3], random: &mut SplitMix64| Joint {
+            origin,
+            angles,
+            axis: [0.0, 0.0, 1.0],
+            in_loop_of: Some(crank),
+            ..Robot::joint(random, parent)
+        };
+        let (end, far) = ([0.1, 0.25 + 0.1 * random.unit(), 0.0], [0.4, 0.4, 0.0]);
+        self.joints.push(in_plane(parent, at(0.0, 0.0), angles, random));
+        self.joints.push(in_plane(crank + 1, end, [0.0; 3], random));
+        self.joints.push(in_plane(parent, at(0.5, 0.0), angles, random));
+        let on_coupler = std::array::from_fn(|k| far[k] - end[k]);
+        self.loops.push([(crank + 2, on_coupler), (crank + 3, [far[0] - 0.5, far[1], 0.0])]);
+    }
+
+    fn urdf(&self) -> String {
+        let numbers = |numbers: [f64; 3]| numbers.map(|x| format!("{x:?}")).join(" ");
+        let mut text = "<?xml version=\"1.0\"?>\n<robot name=\"random\">\n<link name=\"l0\"/>\n".to_string();
+        for (k, joint) in self.joints.iter().enumerate() {
+            let [xx, yy, zz] = joint.moments;
+            let kind = if joint.is_fixed {
+                "fixed"
+            } else if joint.is_prismatic {
+                "prismatic"
+            } else {
+                "revolute"
+            };
+            let _ = writeln!(
+                text,
+                "<link name=\"l{0}\"><inertial><origin xyz=\"{1}\" rpy=\"{2}\"/><mass value=\"{3:?}\"/>\n\
+                 <inertia ixx=\"{xx:?}\" iyy=\"{yy:?}\" izz=\"{zz:?}\"/></inertial></link>\n\
+                 <joint name=\"j{k}\" type=\"{kind}\"><parent link=\"l{4}\"/><child link=\"l{0}\"/>\
+                 <origin xyz=\"{5}\" rpy=\"{6}\"/><axis xyz=\"{7}\"/>",
+                k + 1,
+                numbers(joint.center),
+                numbers(joint.inertia_angles),
+                joint.mass,
+                joint.parent,
+                numbers(joint.origin),
+                numbers(joint.angles),
+                numbers(joint.axis),
+            );
+            if let Some([damping, friction]) = joint.friction {
+                let _ = writeln!(text, "<dynamics damping=\"{damping:?}\" friction=\"{friction:?}\"/>");
+            }
+            if let Some((leader, ratio, offset)) = joint.mimic {
+                let _ = writeln!(text, "<mimic joint=\"j{leader}\" multiplier=\"{ratio:?}\" offset=\"{offset:?}\"/>");
+            }
+            text.push_str("</joint>\n");
+            if joint.rotor > 0.0 && !joint.is_fixed {
+                let _ = writeln!(
+                    text,
+                    "<transmission name=\"t{k}\"><joint name=\"j{k}\"/><actuator name=\"a\"><mechanicalReduction>10\
+                     </mechanicalReduction><rotor_inertia>{:?}</rotor_inertia></actuator></transmission>",
+                    joint.rotor / 100.0
+                );
+            }
+        }
+        for (k, [first, second]) in self.loops.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "<loop_joint name=\"c{k}\" type=\"revolute\"><link1 link=\"l{}\" xyz=\"{}\"/><link2 link=\"l{}\" xyz=\"{}\"/>\
+                 <axis xyz=\"0 0 1\"/></loop_joint>",
+                first.0,
+                numbers(first.1),
+                second.0,
+                numbers(second.1)
+            );
+        }
+        text + "</robot>\n"
+    }
+
+    /// True for a joint that a drive moves.
+    fn is_driven(&self, k: usize) -> bool {
+        let joint = &self.joints[k];
+        !joint.is_fixed && joint.mimic.is_none() && joint.in_loop_of.is_none_or(|crank| crank == k)
+    }
+
+    /// A mechanism that includes the robot, with motions of its own.
+    fn driven(&self, choices: &str) -> String {
+        let mut text = format!(
+            "kind = \"spatial\"\n[include.r]\nfile = \"robot.urdf\"\n{choices}\n[scenario]\nend = 0.2\nstep = 1e-2\n\
+             scheme = \"inverse-dynamics\"\ninitial_state = \"projected\"\noutputs = ["
+        );
+        let driven: Vec<usize> = (0..self.joints.len()).filter(|k| self.is_driven(*k)).collect();
+        text.push_str(&driven.iter().map(|k| format!("\"tau{k}.effort\"")).collect::<Vec<_>>().join(", "));
+        text.push_str("]\n");
+        for k in driven {
+            let freedom = if self.joints[k].is_prismatic { "slide" } else { "turn" };
+            let unit = if self.joints[k].is_prismatic { "m" } else { "rad" };
+            let (rate, swing) = (0.4 + 0.1 * k as f64, 0.02 * (k + 1) as f64);
+            let _ = writeln!(
+                text,
+                "[drive.d{k}]\nof = \"r_j{k}\"\nfreedom = \"{freedom}\"\nis = \"{rate}[{unit}/s]*t + {swing}[{unit}]*(sin(7[1/s]*t + {k}) - sin({k}))\"\n\
+                 [sensor.tau{k}]\nshows = \"drive\"\nof = \"d{k}\""
+            );
+        }
+        text
+    }
+
+    /// Efforts of all joints for their motions, by Newton's and Euler's equations of each link, from all links that a joint carries.
+    fn efforts(&self, motions: &[[f64; 3]]) -> Vec<f64> {
+        struct At {
+            rotation: Turn,
+            origin: Vector<f64>,
+            rate: Vector<f64>,
+            growth: Vector<f64>,
+            acceleration: Vector<f64>,
+            axis: Vector<f64>,
+        }
+        let zero = Vector::zero();
+        let still = rotation([0.0; 3]);
+        // falling upwards is weight
+        let up = Vector([0.0, 0.0, 9.81]);
+        let mut links =
+            vec![At { rotation: still, origin: zero, rate: zero, growth: zero, acceleration: up, axis: zero }];
+        for (joint, [place, speed, change]) in self.joints.iter().zip(motions) {
+            let on = &links[joint.parent];
+            let frame = compose(&on.rotation, &rotation(joint.angles));
+            let axis = frame.turn(Vector(joint.axis));
+            let slides = joint.is_prismatic && !joint.is_fixed;
+            let arm = on.rotation.turn(Vector(joint.origin)) + if slides { axis * *place } else { zero };
+            let mut acceleration = on.acceleration + on.growth.cross(arm) + on.rate.cross(on.rate.cross(arm));
+            let (mut rate, mut growth, mut turned) = (on.rate, on.growth, frame);
+            if slides {
+                acceleration += axis * *change + on.rate.cross(axis) * (2.0 * speed);
+            } else if !joint.is_fixed {
+                turned = compose(&turned, &Turn::about(joint.axis, *place));
+                rate += axis * *speed;
+                growth += axis * *change + on.rate.cross(axis) * *speed;
+            }
+            let origin = on.origin + arm;
+            links.push(At { rotation: turned, origin, rate, growth, acceleration, axis });
+        }
+        let carried = |joint: usize, mut link: usize| {
+            while link > 0 {
+                if link == joint + 1 {
+                    return true;
+                }
+                link = self.joints[link - 1].parent;
+            }
+            false
+        };
+        (0..self.joints.len())
+            .map(|k| {
+                let own = &links[k + 1];
+                let (mut force, mut torque) = (zero, zero);
+                for (j, joint) in self.joints.iter().enumerate().filter(|(j, _)| carried(k, j + 1)) {
+                    let at = &links[j + 1];
+                    let center = at.rotation.turn(Vector(joint.center));
+                    let axes = compose(&at.rotation, &rotation(joint.inertia_angles));
+                    let spin = |vector: Vector<f64>| {
+                        let local = axes.turn_back(vector).0;
+                        axes.turn(Vector(std::array::from_fn(|i| joint.moments[i] * local[i])))
+                    };
+                    let push =
+                        (at.acceleration + at.growth.cross(center) + at.rate.cross(at.rate.cross(center))) * joint.mass;
+                    force += push;
+                    torque +=
+                        spin(at.growth) + at.rate.cross(spin(at.rate)) + (at.origin + center - own.origin).cross(push);
+                }
+                let joint = &self.joints[k];
+                let [_, speed, change] = motions[k];
+                let along = if joint.is_prismatic { own.axis.dot(force) } else { own.axis.dot(torque) };
+                let [damping, dry] = joint.friction.unwrap_or_default();
+                along + damping * speed + dry * (speed / 0.01).tanh() + joint.rotor * change
+            })
+            .collect()
+    }
+}
+
+/// A rotation, by the rows of its matrix.
+#[derive(Clone, Copy)]
+struct Turn([Vector<f64>; 3]);
+
+impl Turn {
+    fn about(axis: [f64; 3], angle: f64) -> Turn {
+        let rotation = Rotation::from_euler_parameters(euler_parameters_of(Vector(axis) * angle));
+        Turn([0, 1, 2].map(|i| Vector([0, 1, 2].map(|j| rotation.axis(j).0[i]))))
+    }
+
+    fn turn(&self, vector: Vector<f64>) -> Vector<f64> {
+        Vector(self.0.map(|row| row.dot(vector)))
+    }
+
+    fn turn_back(&self, vector: Vector<f64>) -> Vector<f64> {
+        let [x, y, z] = vector.0;
+        self.0[0] * x + self.0[1] * y + self.0[2] * z
+    }
+}
+
+fn rotation([roll, pitch, yaw]: [f64; 3]) -> Turn {
+    let (x, y, z) =
+        (Turn::about([1.0, 0.0, 0.0], roll), Turn::about([0.0, 1.0, 0.0], pitch), Turn::about([0.0, 0.0, 1.0], yaw));
+    compose(&z, &compose(&y, &x))
+}
+
+fn compose(a: &Turn, b: &Turn) -> Turn {
+    // rows of the product are rows of the first, turned back by the second
+    Turn(a.0.map(|row| b.turn_back(row)))
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("costate_robots_{name}_{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn read(&self, robot: &str, text: &str) -> Entry {
+        std::fs::write(self.0.join("robot.urdf"), robot).unwrap();
+        costate_file::parse(text, &self.0.join("all.toml")).unwrap_or_else(|error| panic!("{error}\n{robot}\n{text}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Values of an output over a run at the nominal parameters.
+fn outputs(entry: &Entry, names: &[String]) -> Vec<Vec<f64>> {
+    let simulation = entry.simulation(&entry.scenario).unwrap();
+    let run = simulation.run(&entry.system.signature().nominal()).unwrap_or_else(|error| panic!("{error}"));
+    names.iter().map(|name| run.output(entry.system.signature().output_index(name).unwrap())).collect()
+}
+
+/// Protects inverse dynamics of robots: torques of drives are those of Newton's and Euler's equations, for trees of all kinds of joints, with
+/// followers, friction, rotors behind gears and up to three loops; in a loop, by virtual power. Links at fixed joints may stay bodies of their
+/// own, and inertias may be given by factors.
+#[test]
+fn torques_are_those_of_newton_and_euler() {
+    let folder = Folder::new("torques");
+    for seed in 0..200 {
+        let robot = Robot::random(seed, seed as usize % 4);
+        let choices = match seed % 3 {
+            0 => "",
+            1 => "inertias = \"factors\"",
+            _ => "fixed_joints = \"kept\"\ninertias = \"fixed\"",
+        };
+        let entry = folder.read(&robot.urdf(), &robot.driven(choices));
+        let joints = 0..robot.joints.len();
+        let names: Vec<String> = joints
+            .clone()
+            .filter(|k| !robot.joints[*k].is_fixed)
+            .flat_map(|k| {
+                let way = if robot.joints[k].is_prismatic { "displacement" } else { "angle" };
+                [way, "rate", "acceleration"].map(|what| format!("r_j{k}_motion.{what}"))
+            })
+            .collect();
+        let mut series = outputs(&entry, &names).into_iter();
+        let motions: Vec<Vec<Vec<f64>>> = joints
+            .clone()
+            .map(|k| if robot.joints[k].is_fixed { vec![vec![0.0; 21]; 3] } else { series.by_ref().take(3).collect() })
+            .collect();
+        let driven: Vec<usize> = joints.clone().filter(|k| robot.is_driven(*k)).collect();
+        let found = outputs(&entry, &driven.iter().map(|k| format!("tau{k}.effort")).collect::<Vec<_>>());
+        for i in [0, 7, 20] {
+            let at: Vec<[f64; 3]> = motions.iter().map(|own| [0, 1, 2].map(|part| own[part][i])).collect();
+            let all = robot.efforts(&at);
+            let size = all.iter().fold(1.0, |most: f64, tau| most.max(tau.abs()));
+            for (k, found) in driven.iter().zip(&found) {
+                let mut expected = all[*k];
+                for (j, joint) in robot.joints.iter().enumerate() {
+                    match (joint.mimic, joint.in_loop_of) {
+                        (Some((leader, ratio, offset)), _) if leader == *k => {
+                            assert!((at[j][0] - ratio * at[*k][0] - offset).abs() < 1e-11, "seed {seed}: follower {j}");
+                            expected += ratio * all[j];
+                        }
+                        (_, Some(crank)) if crank == *k && j != *k => expected += all[j] * at[j][1] / at[*k][1],
+                        _ => {}
+                    }
+                }
+                assert!(
+                    (found[i] - expected).abs() < 1e-10 * size,
+                    "seed {seed}, joint {k}, time {i}: {} {expected}",
+                    found[i]
+                );
+            }
+        }
+    }
+}
+
+/// Protects derivatives of inverse dynamics: the adjoint, tangents, and rows that go back no farther than their time are one, by all parameters;
+/// residuals are linear in moments and friction, so that one step of Gauss and Newton leads to the parameters that made the record.
+#[test]
+fn derivatives_of_inverse_dynamics() {
+    let folder = Folder::new("derivatives");
+    for seed in 0..12 {
+        let robot = Robot::random(seed, seed as usize % 3);
+        let is_linear = seed % 2 == 0;
+        let entry = folder.read(&robot.urdf(), &robot.driven(if is_linear { "" } else { "inertias = \"factors\"" }));
+        let simulation = entry.simulation(&entry.scenario).unwrap();
+        let signature = entry.system.signature();
+        let u = signature.nominal();
+        let places: Vec<usize> =
+            entry.scenario.outputs.iter().map(|name| signature.output_index(name).unwrap()).collect();
+        let truth = simulation.run(&u).unwrap();
+        let references =
+            places.iter().map(|&output| Reference { output, values: truth.output(output), deviation: 1.0 }).collect();
+        let cost = LeastSquares::new(simulation.grid().times(), references, 1, Quadrature::Unit).unwrap();
+        let away: Vec<f64> = (0..u.len())
+            .map(|k| u[k] + 0.3 * signature.parameters[k].size_from(u[k]) * (1.7 * k as f64).sin())
+            .collect();
+        let mut engine = Gradient::new(&simulation, &cost as &dyn Cost).unwrap();
+        let [mut adjoint, mut tangent] = [(); 2].map(|()| vec![0.0; u.len()]);
+        engine.cost_and_gradient(&away, Method::Adjoint, &mut adjoint).unwrap();
+        engine.cost_and_gradient(&away, Method::Tangent, &mut tangent).unwrap();
+        let linearised = engine.linearise(&away, &cost).unwrap();
+        let rows = linearised.gradient();
+        let size = |k: usize| signature.parameters[k].size_from(u[k]);
+        let most = (0..u.len()).map(|k| (adjoint[k] * size(k)).abs()).fold(0.0, f64::max);
+        assert!(most > 1e-6);
+        for k in 0..u.len() {
+            for other in [tangent[k], rows[k]] {
+                assert!(
+                    ((adjoint[k] - other) * size(k)).abs() < 1e-10 * most,
+                    "seed {seed}: {}",
+                    signature.parameters[k].name
+                );
+            }
+        }
+        if is_linear {
+            // what a step promises is all that there is: ½ |r|² of the residuals that the parameters cannot explain is zero
+            let factor = linearised.factor();
+            let change: Vec<f64> = u.iter().zip(&away).map(|(u, away)| u - away).collect();
+            let moved = factor * nalgebra::DVector::from_vec(change);
+            let explained = linearised.cost()
+                + moved.norm_squared() * 0.5
+                + rows.iter().zip(u.iter().zip(&away)).map(|(g, (u, away))| g * (u - away)).sum::<f64>();
+            assert!(explained.abs() < 1e-9 * linearised.cost(), "seed {seed}: {explained} of {}", linearised.cost());
+        }
+    }
+}
+
+/// Protects from motions that are not given: a mechanism with a freedom that nothing drives, or a state, is refused by inverse dynamics.
+#[test]
+fn inverse_dynamics_wants_the_whole_motion() {
+    let folder = Folder::new("wants");
+    let robot = Robot::random(4, 0);
+    let text = robot.driven("");
+    let last = (0..robot.joints.len()).filter(|k| robot.is_driven(*k)).max().unwrap();
+    let text = text.replace(&format!(", \"tau{last}.effort\""), "");
+    let text = &text[..text.find(&format!("[drive.d{last}]")).unwrap()];
+    let entry = folder.read(&robot.urdf(), text);
+    let error = entry.simulation(&entry.scenario).unwrap_err().to_string();
+    assert!(error.contains("1 freedom of model `all` that nothing drives"), "{error}");
+}
+
+/// Protects people with files that are wrong: the line, what is wrong, and a remedy.
+#[test]
+fn slips_in_robots_have_lines() {
+    let good = "<robot name=\"r\">\n<link name=\"a\"/>\n<link name=\"b\"><inertial><mass value=\"1\"/>\n\
+        <inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link>\n\
+        <joint name=\"j\" type=\"revolute\">\n<parent link=\"a\"/>\n<child link=\"b\"/>\n<axis xyz=\"0 0 1\"/></joint>\n</robot>\n";
+    let read = |text: &str| costate_file::parse(text, "r.urdf".as_ref());
+    assert_eq!(read(good).unwrap().system.signature().coordinates.len(), 7);
+    for (from, to, says) in [
+        ("</robot>", "", ["r.urdf, line 1", "never closed"]),
+        ("<robot name=\"r\">", "<sdf>", ["r.urdf, line", "no XML"]),
+        ("value=\"1\"", "value=\"-1\"", ["r.urdf, line 3", "the mass is -1 kg"]),
+        ("value=\"1\"", "value=\"1 kg\"", ["r.urdf, line 3", "`value` of <mass> is no number"]),
+        ("value=\"1\"", "value=\"${m}\"", ["r.urdf, line 3", "xacro robot.urdf.xacro > robot.urdf"]),
+        ("ixx=\"1\"", "ixx=\"3\"", ["r.urdf, line 3", "more than the other two together"]),
+        ("izz=\"1\"", "", ["r.urdf, line 4", "<inertia> has no `izz`"]),
+        ("type=\"revolute\"", "type=\"revolut\"", ["r.urdf, line 5", "revolute"]),
+        ("parent link=\"a\"", "parent link=\"c\"", ["r.urdf, line 6", "unknown link `c`"]),
+        ("<child link=\"b\"/>", "", ["r.urdf, line 5", "this joint has no <child>"]),
+        ("0 0 1", "0 0 0", ["r.urdf, line 8", "the axis has no length"]),
+        ("parent link=\"a\"", "parent link=\"b\"", ["r.urdf, line 3", "`b`"]),
+        ("</joint>", "<mimic joint=\"k\"/></joint>", ["r.urdf, line 5", "mimics `k`"]),
+        ("</joint>", "<mimic joint=\"j\"/></joint>", ["r.urdf, line 5", "follows itself"]),
+        ("</robot>", "<constraint/></robot>", ["r.urdf, line 9", "<loop_joint>"]),
+        ("<link name=\"a\"/>", "", ["r.urdf, line 6", "unknown link `a`"]),
+        ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"a\"/>", ["r.urdf, line 2", "two links `a`"]),
+        ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"c\"/>", ["r.urdf, line 2", "no joint leads to"]),
+    ] {
+        let text = good.replacen(from, to, 1);
+        let error = read(&text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(says.iter().all(|part| error.contains(part)), "{from} -> {to}: {error}");
+    }
+    let empty = read("<robot name=\"r\"/>").err().unwrap().to_string();
+    assert!(empty.contains("this robot has no links"), "{empty}");
+}
