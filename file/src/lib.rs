@@ -25,6 +25,8 @@
 //! # Ok::<(), costate_identify::Error>(())
 //! ```
 //!
+//! Robots are read from URDF, too: [`read`] takes `robot.urdf`, mechanism files include it, and [`given_motions`] has its joints move as in a record.
+//!
 //! [`read`] is what `Registry::with_files` takes, so that a registry knows files by their paths.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -46,4 +48,5 @@ mod table;
 pub use keys::reference;
 pub use model::FileModel;
 pub use reader::{derive, export, is_mechanism, parse, read};
+pub use robot::{GivenMotions, given_motions};
 pub use skeleton::skeleton;

@@ -28,6 +28,9 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// A change of a parameter that changes the cost by this part, of itself and of that of the data, shows in it.
 const SHOWS: f64 = 1e-6;
 
+/// More parameters without influence are tried together first.
+const MANY: usize = 3;
+
 /// A parameter that moved by less than this part has stayed where it was.
 const STAYED: f64 = 1e-9;
 
@@ -137,11 +140,28 @@ fn is_missing(statistics: &Statistics) -> bool {
 pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool) -> Vec<Remedy> {
     let most = Influence::largest(&found.changes);
     let negligible = found.parameters.iter().zip(&found.changes).filter(|(_, own)| own.is_below(NEGLIGIBLE, most));
-    negligible
-        .map(|(parameter, _)| parameter.index)
-        .filter(|k| may_be(*k))
-        .filter_map(|k| sentence(problem, u, k))
-        .collect()
+    let all: Vec<usize> = negligible.map(|(parameter, _)| parameter.index).filter(|k| may_be(*k)).collect();
+    // many that have no influence together need not be tried one by one
+    if all.len() > MANY && !influence_together(problem, u, &all) {
+        return Vec::new();
+    }
+    all.into_iter().filter_map(|k| sentence(problem, u, k)).collect()
+}
+
+/// True unless the cost stays what it is where all these parameters are a thousand times larger, and a thousand times smaller, within their
+/// bounds.
+fn influence_together(problem: &Problem, u: &[f64], all: &[usize]) -> bool {
+    let Ok(mut engine) = problem.gradient_by_free() else { return true };
+    let mut costs = [1.0, 1e3, 1e-3].into_iter().map(|factor| {
+        let mut other = u.to_vec();
+        for &k in all {
+            other[k] = (factor * u[k]).clamp(problem.parameters[k].lower, problem.parameters[k].upper);
+        }
+        engine.cost(&other).ok().filter(|cost| cost.is_finite())
+    });
+    let Some(Some(here)) = costs.next() else { return true };
+    let scale = problem.least_squares().into_iter().flatten().map(LeastSquares::scale).sum::<f64>().max(here.abs());
+    costs.any(|cost| cost.is_none_or(|cost| (cost - here).abs() > SHOWS * scale))
 }
 
 /// Sentence on parameter `k`, if the cost depends on it anywhere.

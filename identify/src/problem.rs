@@ -332,6 +332,11 @@ impl Problem {
         if self.all().nth(1).is_none() { name.to_string() } else { format!("{name}@{}", experiment.name) }
     }
 
+    /// True if no experiment that is fitted integrates anything, so that steps make no errors.
+    pub(crate) fn is_of_given_motions(&self) -> bool {
+        self.experiments.iter().all(|experiment| experiment.simulation.scheme().description().of_given_motion)
+    }
+
     /// Time steps of all experiments that are fitted.
     pub fn steps(&self) -> usize {
         self.experiments.iter().map(|experiment| experiment.simulation.steps()).sum()

@@ -8,6 +8,7 @@ use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use columns::Columns;
+use costate_file::given_motions;
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
 use costate_identify::problem_file;
@@ -60,16 +61,45 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         let remedy = "give --data FILE.csv, too";
         return Err(Error::invalid("--validation", "there is no record that could be fitted", remedy));
     }
+    if let Some(status) = robot_with_record(registry, arguments, &out)? {
+        return Ok(status);
+    }
     let sources = sources(entry, arguments, &out)?;
     let text = text::write(entry, &sources, &out)?;
+    finish(registry, arguments, (entry.name(), &out), &text)
+}
+
+/// The mechanism of a robot that moves as in its record, and the problem of fitting what that takes, if the record has its motion.
+fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> Result<Option<ExitStatus>> {
+    let robot = Path::new(&arguments.model);
+    let is_robot = robot.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"));
+    let ([record], true) = (arguments.data.as_slice(), is_robot && arguments.validation.is_empty()) else {
+        return Ok(None);
+    };
+    let stem = out.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem.strip_suffix("_problem").unwrap_or(&stem);
+    let mechanism = out.with_file_name(format!("{stem}_moved.toml"));
+    let shown = [beside(out, robot), beside(out, record)];
+    let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
+    let Some(written) = given_motions([robot, record], [&shown[0], &shown[1]], &name)? else { return Ok(None) };
+    check_out(&mechanism, arguments.force)?;
+    write_atomically(&mechanism, written.mechanism.as_bytes())?;
+    if !arguments.json {
+        print(&format!("joints that move as in {}: written to {}", record.display(), mechanism.display()));
+    }
+    finish(registry, arguments, (&mechanism.to_string_lossy(), out), &written.problem).map(Some)
+}
+
+/// Writes a problem file, and says whether it can be run.
+fn finish(registry: &Registry, arguments: &Arguments, (model, out): (&str, &Path), text: &str) -> Result<ExitStatus> {
     // what is written can be read, whatever names models and columns have
-    let specification = problem_file::parse(&text, &out)?;
-    write_atomically(&out, text.as_bytes())?;
+    let specification = problem_file::parse(text, out)?;
+    write_atomically(out, text.as_bytes())?;
     let built = specification.build_with_notes(registry);
     let path = out.display();
     if arguments.json {
         let missing = built.as_ref().err().map(ToString::to_string);
-        let document = json!({"model": entry.name(), "file": path.to_string(), "missing": missing});
+        let document = json!({"model": model, "file": path.to_string(), "missing": missing});
         print_document(&format!("{document:#}"));
     } else {
         print(&match &built {

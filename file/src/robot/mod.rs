@@ -2,9 +2,11 @@
 
 mod frame;
 mod mechanism;
+mod record;
 mod urdf;
 
 pub(crate) use mechanism::{KEYS, Options, translate};
+pub use record::{GivenMotions, given_motions};
 
 use std::path::Path;
 

@@ -213,7 +213,8 @@ impl Identifiability {
     pub fn by_steps_alone(&self, problem: &Problem, u: &[f64]) -> Result<Vec<Direction>> {
         let is_weak = |j: usize| self.singular_values[j] < SUSPECT * self.singular_values[0];
         // a reference that is a run itself has the same steps; what constraints hold is another space
-        if problem.optimum.is_some() || !problem.constraints.is_empty() || !(0..self.rank).any(is_weak) {
+        let has_no_steps = problem.optimum.is_some() || problem.is_of_given_motions();
+        if has_no_steps || !problem.constraints.is_empty() || !(0..self.rank).any(is_weak) {
             return Ok(Vec::new());
         }
         let places: Vec<usize> = self.parameters.iter().map(|parameter| parameter.index).collect();

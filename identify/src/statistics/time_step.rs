@@ -114,6 +114,9 @@ impl Statistics {
         if problem.optimum.is_some() {
             return Some("the reference is a simulation with the same step, against which the step has no error");
         }
+        if problem.is_of_given_motions() {
+            return Some("the motion is given: nothing is integrated, and steps make no error");
+        }
         if self.is_noise_free {
             return Some("the data are reproduced to round-off: there is no standard error to compare a shift with");
         }

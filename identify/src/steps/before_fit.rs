@@ -49,7 +49,7 @@ impl BeforeFit {
     /// Estimate for a problem at parameters `u`, by runs of all experiments; `None` where its steps will do, or nothing can be said: the
     /// reference is a run with these steps itself, or memory is too small.
     pub fn of(problem: &Problem, u: &[f64]) -> Option<Self> {
-        if problem.optimum.is_some() || problem.least_squares().is_none() {
+        if problem.optimum.is_some() || problem.least_squares().is_none() || problem.is_of_given_motions() {
             return None;
         }
         let most = (MOST_SUBSTEPS / problem.substeps().unwrap_or(1)).clamp(1, MOST_PARTS);

@@ -25,6 +25,7 @@ mod records;
 mod repeats;
 mod reports;
 mod results;
+mod robots;
 mod run;
 mod schema;
 mod second_order;

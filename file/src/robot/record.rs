@@ -1,0 +1,132 @@
+//! A robot and a record of its motion: the mechanism in which each joint moves as it was measured, and the problem of fitting what that takes.
+
+use super::urdf::{Kind, read};
+use costate_identify::data::Record;
+use costate_identify::data::columns::{Sought, locate};
+use costate_identify::problem_file::text;
+use costate_identify::{Error, Result};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Bandwidth of the motions, Hz, at most, and as a part of the record's sampling frequency.
+const BANDWIDTH: [f64; 2] = [10.0, 0.05];
+
+/// The texts of two files to begin with.
+pub struct GivenMotions {
+    /// The mechanism file.
+    pub mechanism: String,
+    /// The problem file.
+    pub problem: String,
+}
+
+/// A joint with its columns.
+struct Driven {
+    joint: String,
+    is_prismatic: bool,
+    position: String,
+    effort: Option<String>,
+    start: f64,
+}
+
+/// The mechanism of a robot whose joints move as in a record, by inverse dynamics, and the problem of fitting the efforts in it; `None` where the
+/// record lacks the position of a joint. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
+/// their names, `elbow` or `elbow_position` and `elbow_effort`. The robot and the record are named as `shown`, the mechanism as `mechanism`, in what
+/// is written.
+///
+/// # Errors
+/// A robot or a record that cannot be read.
+pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: &Path) -> Result<Option<GivenMotions>> {
+    let own = read(&text(robot)?, robot)?;
+    let samples = Record::read(record)?;
+    let found = |names: &[String], unit: &str| -> Result<Option<String>> {
+        for name in names {
+            if let Some(located) = locate(&samples, record, &Sought::named(name, unit))? {
+                return Ok(Some(located.name.to_string()));
+            }
+        }
+        Ok(None)
+    };
+    let Some(time) = found(&["t".into(), "time".into()], "s")? else { return Ok(None) };
+    let moves = own.joints.iter().filter(|joint| matches!(joint.kind, Kind::Revolute | Kind::Prismatic));
+    let mut driven = Vec::new();
+    for (k, joint) in moves.filter(|joint| joint.mimic.is_none()).enumerate() {
+        let (number, name) = (k + 1, &joint.name);
+        let is_prismatic = joint.kind == Kind::Prismatic;
+        let [place, effort] = if is_prismatic { ["m", "N"] } else { ["rad", "N m"] };
+        let of_place = [format!("q{number}"), name.clone(), format!("{name}_position"), format!("q_{name}")];
+        let of_effort =
+            [format!("tau{number}"), format!("{name}_effort"), format!("{name}_torque"), format!("tau_{name}")];
+        let Some(position) = found(&of_place, place)? else { return Ok(None) };
+        // where the record begins, in the unit of the mechanism
+        let start = locate(&samples, record, &Sought::named(&position, place))?.map_or(Ok(0.0), |located| {
+            let values = samples.column(located.name)?;
+            Ok::<_, Error>(values.first().map_or(0.0, |first| located.law.of(*first)))
+        })?;
+        driven.push(Driven { joint: name.clone(), is_prismatic, position, effort: found(&of_effort, effort)?, start });
+    }
+    if driven.iter().all(|joint| joint.effort.is_none()) {
+        return Ok(None);
+    }
+    let times = samples.column(&time)?;
+    let rate = (times.len().max(2) - 1) as f64 / (times.last().unwrap_or(&1.0) - times.first().unwrap_or(&0.0));
+    let bandwidth = (BANDWIDTH[1] * rate).min(BANDWIDTH[0]);
+    let bandwidth = if bandwidth.is_finite() && bandwidth > 0.0 { bandwidth } else { BANDWIDTH[0] };
+    let [robot, record] = shown.map(|path| quoted(&path.to_string_lossy()));
+    Ok(Some(GivenMotions {
+        mechanism: mechanism_text(&driven, [&robot, &record, &quoted(&time)], bandwidth, times),
+        problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time)),
+    }))
+}
+
+fn quoted(name: &str) -> String {
+    toml::Value::String(name.into()).to_string()
+}
+
+fn mechanism_text(driven: &[Driven], [robot, record, time]: [&str; 3], bandwidth: f64, times: &[f64]) -> String {
+    let mut text = format!(
+        "# Each joint moves as it was measured; what its drive takes is compared with the record. Nothing is integrated.\n\
+         kind = \"spatial\"\n\n[include.robot]\nfile = {robot}\n\
+         inertias = \"moments\"        # ten parameters a body, in which efforts are linear; \"factors\": every choice is a body; \"fixed\": numbers\n\
+         friction = true             # viscous and dry friction and an offset in every joint\n\
+         slip = 0.01                 # rad/s or m/s: where dry friction is 76 % of its whole\n\n\
+         [include.robot.joints]      # where the record begins\n"
+    );
+    for joint in driven {
+        let _ = writeln!(text, "{} = {:?}", quoted(&joint.joint), joint.start);
+    }
+    for (k, joint) in driven.iter().enumerate() {
+        let (number, unit) = (k + 1, if joint.is_prismatic { "m" } else { "rad" });
+        let freedom = if joint.is_prismatic { "\nfreedom = \"slide\"" } else { "" };
+        let said = if k == 0 { "      # Hz: faster motion is taken for noise" } else { "" };
+        let _ = write!(
+            text,
+            "\n[tables.q{number}]\nover = \"s\"\nunit = \"{unit}\"\nfile = {record}\ncolumns = [{time}, {}]\n\
+             interpolation = \"cubic\"\nbandwidth = {bandwidth:?}{said}\n\
+             [drive.drive{number}]\nof = {}{freedom}\nis = \"q{number}(t)\"\n\
+             [sensor.tau{number}]\nshows = \"drive\"\nof = \"drive{number}\"\n",
+            quoted(&joint.position),
+            quoted(&format!("robot_{}", joint.joint)),
+        );
+    }
+    let compared = driven.iter().enumerate().filter(|(_, joint)| joint.effort.is_some());
+    let outputs: Vec<String> = compared.map(|(k, _)| format!("\"tau{}.effort\"", k + 1)).collect();
+    let (first, last) = (times.first().unwrap_or(&0.0), times.last().unwrap_or(&1.0));
+    let step = (last - first) / (times.len().max(2) - 1) as f64;
+    let _ = write!(
+        text,
+        "\n[scenario]\nend = {:?}\nstep = {step:?}\nscheme = \"inverse-dynamics\"\ninitial_state = \"projected\"\noutputs = [{}]\n",
+        last - first,
+        outputs.join(", ")
+    );
+    text
+}
+
+fn problem_text(driven: &[Driven], mechanism: &str, record: &str, time: &str) -> String {
+    let mut text = format!("model = {mechanism}\n\n[data]\nfile = {record}\ntime = {time}\n");
+    for (k, joint) in driven.iter().enumerate() {
+        if let Some(effort) = &joint.effort {
+            let _ = writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {} }}", k + 1, quoted(effort));
+        }
+    }
+    text
+}

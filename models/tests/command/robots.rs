@@ -1,0 +1,79 @@
+//! Robots' files in the place of a model's name.
+
+use crate::run::Place;
+use std::fmt::Write;
+
+/// An arm of two links on a table.
+const ARM: &str = r#"<robot name="arm">
+<link name="table"/>
+<link name="upper"><inertial><origin xyz="0.01 0 0.2"/><mass value="2.5"/>
+<inertia ixx="0.03" iyy="0.03" izz="0.006"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0.02 0.15" rpy="0.1 0 0"/><mass value="1.2"/>
+<inertia ixx="0.01" iyy="0.012" izz="0.003" ixz="0.001"/></inertial></link>
+<link name="tool"><inertial><mass value="0.3"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial></link>
+<joint name="turn table" type="revolute"><parent link="table"/><child link="upper"/><axis xyz="0 0 1"/>
+<dynamics damping="0.4" friction="0.2"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
+<origin xyz="0 0 0.4" rpy="0 0.3 0"/><axis xyz="0 1 0"/></joint>
+<joint name="flange" type="fixed"><parent link="lower"/><child link="tool"/><origin xyz="0 0 0.3"/></joint>
+</robot>
+"#;
+
+// Protects the way from a robot's file and a log to parameters: commands take the robot, `init` has its joints move as in the log, and what makes the log's
+// torques is found in a few evaluations.
+#[test]
+fn from_a_robot_and_a_log_to_parameters() {
+    let place = Place::new();
+    place.write("arm.urdf", ARM);
+    assert!(place.good("models arm.urdf").out.contains("degrees of freedom: 2"));
+    place.good("simulate arm.urdf --end 0.1");
+    place.good("draw arm.urdf");
+    // the robot as a mechanism file is the same
+    place.write("parts.toml", place.good("export arm.urdf").out);
+    let [own, parts] = ["arm.urdf", "parts.toml"].map(|model| place.json(&format!("gradient {model} --json"), 0));
+    assert_eq!(own["gradient"], parts["gradient"]);
+    // the torques of a motion, with other friction than the file's
+    let motion = |t: f64| [0.5 * (3.0 * t).sin() + 0.1 * (7.0 * t).cos(), 40.0 * (2.2 * t).sin()];
+    let log = |torques: &[Vec<f64>]| {
+        let mut text = "t,q1,elbow_position [deg],tau1,elbow_effort\n".to_string();
+        for k in 0..=200 {
+            let t = 0.01 * f64::from(k);
+            let [first, second] = motion(t);
+            let of = |joint: usize| torques.get(joint).map_or(0.0, |own| own[k as usize]);
+            let _ = writeln!(text, "{t},{first},{second},{},{}", of(0), of(1));
+        }
+        text
+    };
+    place.write("log.csv", log(&[]));
+    place.good("init arm.urdf --data log.csv");
+    let changed = "--set robot_Fc_elbow=0.3 --set `robot_d_turn_table`=0.9 --set robot_hz_lower=0.5".replace('`', "");
+    place.good(&format!("simulate arm_moved.toml {changed} --out truth"));
+    let truth = place.read("truth/outputs.csv");
+    let mut lines = truth.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|own| own.starts_with(name)).unwrap();
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect();
+    let torques = ["tau1.effort", "tau2.effort"].map(|name| rows.iter().map(|row| row[column(name)]).collect());
+    place.write("log.csv", log(&torques));
+    place.refused("init arm.urdf --data log.csv", &["arm_problem.toml", "--force"]);
+    place.good("init arm.urdf --data log.csv --force");
+    let found = place.json("identify arm_problem.toml --json", 0);
+    let value = |name: &str| {
+        let all = found["parameters"].as_array().unwrap();
+        all.iter().find(|own| own["name"] == name).unwrap_or_else(|| panic!("no {name}"))["value"].as_f64().unwrap()
+    };
+    assert!((value("robot_Fc_elbow") - 0.3).abs() < 1e-6 && (value("robot_d_turn_table") - 0.9).abs() < 1e-6);
+    assert!(found["evaluations"].as_u64().unwrap() <= 5, "{}", found["evaluations"]);
+}
+
+// Protects from silence about what a record lacks: without positions of all joints, or without any torque, the problem is that of simulating the robot.
+#[test]
+fn a_log_without_positions_is_one_of_a_simulation() {
+    let place = Place::new();
+    place.write("arm.urdf", ARM);
+    place.write("log.csv", "t,tau_elbow,elbow_motion.angle\n0,0,0\n0.1,0,0.1\n0.2,0,0.2\n0.3,0,0.3\n");
+    place.run("init arm.urdf --data log.csv");
+    assert!(place.read("arm_problem.toml").contains("model = \"arm.urdf\""));
+    place.refused("simulate none.urdf", &["none.urdf"]);
+}
