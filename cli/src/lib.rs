@@ -150,7 +150,7 @@ enum Command {
     Validate(result::Arguments),
     /// Find inputs over time that reach goals, and replay them at half the step.
     Control(Box<control::Arguments>),
-    /// Print the plain model of a mechanism file as Rust.
+    /// Print the plain model of a mechanism file as Rust; a robot as a mechanism file, or with the values of a fit.
     Export(new::Export),
     /// Print what lets a shell complete commands and options.
     Completions(shell::Completions),

@@ -1,7 +1,8 @@
 //! `costate new` and `costate export`: a mechanism file to begin with, and the way on to Rust.
 
 use super::ExitStatus;
-use super::console::{print, print_document};
+use super::console::{print, print_document, tell};
+use super::result::Earlier;
 use costate_identify::data::files::write_atomically;
 use costate_identify::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -22,11 +23,14 @@ pub(super) struct New {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Export {
-    /// A mechanism file with a plain model
+    /// A mechanism file with a plain model, or a robot's file, ROBOT.urdf
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
+    /// Write the values of this result into the robot's file, and change nothing else of it
+    #[arg(long, value_name = "RESULT")]
+    values: Option<PathBuf>,
     /// Where to [default: printed]
-    #[arg(long, value_name = "FILE.rs")]
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file if it is there
     #[arg(long)]
@@ -59,10 +63,21 @@ pub(super) fn new(arguments: &New) -> Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
-/// Prints or writes a plain model as Rust.
+/// Prints or writes a plain model as Rust, or a robot as a mechanism file, or with other values.
 pub(super) fn export(arguments: &Export) -> Result<ExitStatus> {
-    let Export { file, out, force } = arguments;
-    let text = costate_file::export(file)?;
+    let Export { file, values, out, force } = arguments;
+    let (text, remarks) = match values {
+        None => (costate_file::export(file)?, Vec::new()),
+        Some(result) if file.extension().is_some_and(|own| own.eq_ignore_ascii_case("urdf")) => {
+            let written = costate_file::with_values(file, &Earlier::read(result)?.parameters)?;
+            (written.text, written.remarks)
+        }
+        Some(_) => {
+            let remedy = "give a robot's file, .urdf; results of others are taken up by --from";
+            return Err(Error::invalid("--values", "values are written into robots' files alone", remedy));
+        }
+    };
+    remarks.iter().for_each(|remark| tell(&format!("note: {remark}")));
     match out {
         None => print_document(text.trim_end()),
         Some(out) => {

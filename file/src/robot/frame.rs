@@ -104,4 +104,31 @@ impl Moments {
         let ([x, y, z], [xx, yy, zz, xy, xz, yz]) = (self.first, self.tensor);
         [self.mass, x, y, z, xx, yy, zz, xy, xz, yz]
     }
+
+    /// Ten numbers, the mass first.
+    pub fn of([mass, x, y, z, xx, yy, zz, xy, xz, yz]: [f64; 10]) -> Self {
+        Moments { mass, first: [x, y, z], tensor: [xx, yy, zz, xy, xz, yz] }
+    }
+
+    /// The same body, seen from a frame that is in this one.
+    pub fn seen_from(&self, frame: &Frame) -> Self {
+        if self.mass == 0.0 {
+            return *self;
+        }
+        let center = self.first.map(|first| first / self.mass);
+        let about_center = self.about(&Frame::moved(center));
+        let inverse = frame.inverse();
+        Moments::at(&Frame { origin: inverse.point(center), ..inverse }, self.mass, about_center)
+    }
+
+    /// Entries of the tensor about the origin of a frame at the centre of mass, in its axes.
+    pub fn about(&self, frame: &Frame) -> [f64; 6] {
+        let [xx, yy, zz, xy, xz, yz] = self.tensor;
+        let (whole, center) = ([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], frame.origin);
+        let square: f64 = center.iter().map(|x| x * x).sum();
+        let less = |i: usize, j: usize| whole[i][j] - self.mass * (square * IDENTITY[i][j] - center[i] * center[j]);
+        let about: Rows = std::array::from_fn(|i| std::array::from_fn(|j| less(i, j)));
+        let turned = product(&product(&transposed(&frame.rotation), &about), &frame.rotation);
+        ENTRIES.map(|[i, j]| turned[i][j])
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) const KEYS: [&str; 7] = ["joints", "inertias", "fixed_joints", "base"
 
 /// The inertia of links in the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inertias {
+pub(super) enum Inertias {
     /// Ten parameters a body, in which forces are linear.
     Moments,
     /// Ten parameters a body, of which every choice is possible.
@@ -56,6 +56,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// All joints with friction, and inertias in one of their forms.
+    pub(super) fn of_all(inertias: Inertias) -> Self {
+        Options { inertias, has_friction: true, ..Options::default() }
+    }
+
     /// Choices of a file that includes a robot.
     pub fn of(own: &Section<'_>) -> Result<Self> {
         let mut options = Options { has_efforts: own.flag("efforts")?.unwrap_or(false), ..Options::default() };
@@ -88,6 +93,15 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+/// Names of the parameters of a robot, without what a file that includes it puts in front.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    /// Links whose bodies have parameters, with their ten names.
+    pub bodies: Vec<(usize, Vec<String>)>,
+    /// Joints, what the parameter is (`d`, `Fc`, `J_rotor` ..), and its name.
+    pub joints: Vec<(usize, &'static str, String)>,
 }
 
 /// The text that is written, and the line of the robot's file that each of its lines comes from.
@@ -139,7 +153,7 @@ impl Names {
 }
 
 /// Links, and where they are.
-struct Tree<'r> {
+pub(super) struct Tree<'r> {
     robot: &'r Robot,
     options: &'r Options,
     /// The joint that leads to a link.
@@ -147,7 +161,7 @@ struct Tree<'r> {
     /// Links, those that carry others first.
     order: Vec<usize>,
     /// The link whose body a link is part of, and its frame there; `None`: the ground.
-    home: Vec<(Option<usize>, Frame)>,
+    pub home: Vec<(Option<usize>, Frame)>,
     /// Frames of links in the world at the start.
     at: Vec<Frame>,
 }
@@ -159,11 +173,67 @@ struct Tree<'r> {
 pub(crate) fn translate(text: &str, path: &Path, options: &Options) -> Result<(String, Vec<u64>)> {
     let robot = read(text, path)?;
     let tree = Tree::of(&robot, path, options)?;
-    tree.write(path)
+    tree.write(path, &mut Declared::default())
+}
+
+/// Names of the factors of a body, beside those that its file gives.
+const FACTORS: [&str; 10] = ["alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3"];
+
+/// Factors of a body, as formulas of ten plain numbers that are zero for the file's own: with U₀ the factor of the pseudo-inertia in the file and V
+/// that of the numbers, U = U₀ V. The entropic distance of the body from the file's (Lee, Wensing & Park 2020), tr(V Vᵀ) - ln det(V Vᵀ) - 4, is
+/// 2 α² + 2 Σ (α + d)² + Σ s² + Σ t² to second order, for bodies of all sizes, whatever the units are.
+fn formulas_of_factors(own: [f64; 10], names: &[String]) -> Vec<String> {
+    let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = own;
+    let [a, b, c] = [d_1, d_2, d_3].map(f64::exp);
+    let n = |k: usize| names[k].as_str();
+    let sum = |terms: &[(f64, String)]| {
+        let kept: Vec<String> = terms
+            .iter()
+            .filter(|(factor, _)| *factor != 0.0)
+            .map(
+                |(factor, of)| if of.is_empty() { format!("({factor:?}[m])") } else { format!("({factor:?}[m])*{of}") },
+            )
+            .collect();
+        kept.join(" + ")
+    };
+    let by = |k: usize| n(k).to_string();
+    let exp = |k: usize| format!("exp({})", n(k));
+    let shifted = |value: f64, k: usize| format!("({value:?}) + {}", n(k));
+    vec![
+        shifted(alpha, 0),
+        shifted(d_1, 1),
+        shifted(d_2, 2),
+        shifted(d_3, 3),
+        sum(&[(a, by(4)), (s_12, exp(2))]),
+        sum(&[(a, by(5)), (s_12, by(6)), (s_13, exp(3))]),
+        sum(&[(b, by(6)), (s_23, exp(3))]),
+        sum(&[(a, by(7)), (s_12, by(8)), (s_13, by(9)), (t_1, String::new())]),
+        sum(&[(b, by(8)), (s_23, by(9)), (t_2, String::new())]),
+        sum(&[(c, by(9)), (t_3, String::new())]),
+    ]
+}
+
+/// The factors that [`formulas_of_factors`] says, for these numbers.
+pub(super) fn factors_beside(own: [f64; 10], numbers: [f64; 10]) -> [f64; 10] {
+    let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = own;
+    let [a, b, c] = [d_1, d_2, d_3].map(f64::exp);
+    let [by_alpha, e_1, e_2, e_3, r_12, r_13, r_23, w_1, w_2, w_3] = numbers;
+    [
+        alpha + by_alpha,
+        d_1 + e_1,
+        d_2 + e_2,
+        d_3 + e_3,
+        a * r_12 + s_12 * e_2.exp(),
+        a * r_13 + s_12 * r_23 + s_13 * e_3.exp(),
+        b * r_23 + s_23 * e_3.exp(),
+        a * w_1 + s_12 * w_2 + s_13 * w_3 + t_1,
+        b * w_2 + s_23 * w_3 + t_2,
+        c * w_3 + t_3,
+    ]
 }
 
 impl<'r> Tree<'r> {
-    fn of(robot: &'r Robot, path: &Path, options: &'r Options) -> Result<Self> {
+    pub fn of(robot: &'r Robot, path: &Path, options: &'r Options) -> Result<Self> {
         let count = robot.links.len();
         let wrong = |line: u64, problem: String, remedy: &str| Error::file(path, Some(line), problem, remedy);
         let mut leading: Vec<Option<usize>> = vec![None; count];
@@ -259,7 +329,7 @@ impl<'r> Tree<'r> {
     }
 
     /// What a body weighs: its own link, and those that are fixed to it.
-    fn moments(&self, body: usize) -> Moments {
+    pub fn moments(&self, body: usize) -> Moments {
         let mut sum = Moments::default();
         for (link, (home, frame)) in self.robot.links.iter().zip(&self.home) {
             if let (Some((mass, own, tensor)), true) = (&link.inertial, *home == Some(body)) {
@@ -269,7 +339,8 @@ impl<'r> Tree<'r> {
         sum
     }
 
-    fn write(&self, path: &Path) -> Result<(String, Vec<u64>)> {
+    /// The text, and the lines of the robot's file by its own.
+    pub fn write(&self, path: &Path, declared: &mut Declared) -> Result<(String, Vec<u64>)> {
         let Robot { name, links, joints, loops } = self.robot;
         let mut out = Writer { text: String::new(), lines: Vec::new() };
         let mut names = Names(HashSet::new());
@@ -291,7 +362,7 @@ impl<'r> Tree<'r> {
         }
         for &link in &self.order {
             if let Some(body) = &bodies[link] {
-                self.body(link, body, path, (&mut names, &mut parts, &mut parameters))?;
+                self.body(link, body, path, (&mut names, &mut parts, &mut parameters, declared))?;
             }
         }
         let member = |link: usize| {
@@ -331,7 +402,7 @@ impl<'r> Tree<'r> {
             );
             of_joints.insert(&joint.name, own.clone());
             if matches!(joint.kind, Kind::Revolute | Kind::Prismatic) {
-                self.moving((joint, &own), (&mut names, &mut parts, &mut parameters), &mut inputs);
+                self.moving((joint, &own), (&mut names, &mut parts, &mut parameters, declared), &mut inputs);
                 shown.push((joint, own));
             }
         }
@@ -434,7 +505,7 @@ impl<'r> Tree<'r> {
     fn moving(
         &self,
         (joint, own): (&Joint, &str),
-        (names, parts, parameters): (&mut Names, &mut Writer, &mut Writer),
+        (names, parts, parameters, declared): (&mut Names, &mut Writer, &mut Writer, &mut Declared),
         inputs: &mut Vec<(String, String, &'static str)>,
     ) {
         let line = joint.line;
@@ -443,8 +514,10 @@ impl<'r> Tree<'r> {
             _ => ("turn", "N m", "N m s/rad", "kg m^2"),
         };
         let [damping, dry] = joint.friction.unwrap_or_default();
-        let mut declare = |prefix: &str, unit: &str, nominal: f64| {
+        let number = self.robot.joints.iter().position(|known| known.name == joint.name).unwrap_or_default();
+        let mut declare = |prefix: &'static str, unit: &str, nominal: f64| {
             let name = names.parameter(prefix, &joint.name);
+            declared.joints.push((number, prefix, name.clone()));
             parameters.line(line, &format!("[parameters.{name}]\nunit = \"{unit}\"\nnominal = {nominal:?}"));
             parameters.lines.extend([line, line]);
             // a change that matters, where there is none yet
@@ -489,7 +562,7 @@ impl<'r> Tree<'r> {
         link: usize,
         name: &str,
         path: &Path,
-        (names, parts, parameters): (&mut Names, &mut Writer, &mut Writer),
+        (names, parts, parameters, declared): (&mut Names, &mut Writer, &mut Writer, &mut Declared),
     ) -> Result<()> {
         let own = &self.robot.links[link];
         let line = own.line;
@@ -515,8 +588,9 @@ impl<'r> Tree<'r> {
             let rows = text.lines().count() as u64;
             parameters.line(line, &text);
             (1..rows).for_each(|_| parameters.lines.push(line));
-            format!("\"{name}\"")
+            name
         };
+        let quotes = |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let keys = ["hx", "hy", "hz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"];
         let inertias = if mass == 0.0 { Inertias::Fixed } else { self.options.inertias };
         match inertias {
@@ -527,7 +601,7 @@ impl<'r> Tree<'r> {
             }
             Inertias::Moments => {
                 let mass_name = declare("m", "kg", mass, 0.0);
-                let declared: Vec<String> = keys
+                let own_names: Vec<String> = keys
                     .iter()
                     .zip(&all[1..])
                     .enumerate()
@@ -536,26 +610,20 @@ impl<'r> Tree<'r> {
                         _ => declare(key, "kg m^2", *value, 0.1 * mass * reach * reach),
                     })
                     .collect();
-                parts.line(line, &format!("mass = {mass_name}"));
-                parts.line(line, &format!("first_moments = [{}]", declared[..3].join(", ")));
-                parts.line(line, &format!("inertia_about_origin = [{}]", declared[3..].join(", ")));
+                parts.line(line, &format!("mass = \"{mass_name}\""));
+                parts.line(line, &format!("first_moments = [{}]", quotes(&own_names[..3])));
+                parts.line(line, &format!("inertia_about_origin = [{}]", quotes(&own_names[3..])));
+                declared.bodies.push((link, [vec![mass_name], own_names].concat()));
             }
             Inertias::Factors => {
                 let factors = factors_of_moments(all).map_err(|error| {
                     let problem = format!("link `{}`: {error}", own.name);
                     Error::file(path, Some(line), problem, "take `inertias = \"moments\"`")
                 })?;
-                let keys = ["alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3"];
-                let declared: Vec<String> = keys
-                    .iter()
-                    .zip(factors)
-                    .enumerate()
-                    .map(|(k, (key, value))| match k {
-                        0..4 => declare(key, "1", value, 0.1),
-                        _ => declare(key, "m", value, 0.1 * reach),
-                    })
-                    .collect();
-                parts.line(line, &format!("pseudo_inertia = [{}]", declared.join(", ")));
+                let names: Vec<String> = FACTORS.iter().map(|key| declare(key, "1", 0.0, 0.3)).collect();
+                let formulas = formulas_of_factors(factors, &names);
+                parts.line(line, &format!("pseudo_inertia = [{}]", quotes(&formulas)));
+                declared.bodies.push((link, names));
             }
         }
         let at = self.at[link];

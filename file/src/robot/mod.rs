@@ -4,9 +4,11 @@ mod frame;
 mod mechanism;
 mod record;
 mod urdf;
+mod write_back;
 
 pub(crate) use mechanism::{KEYS, Options, translate};
 pub use record::{GivenMotions, given_motions};
+pub use write_back::{WithValues, with_values};
 
 use std::path::Path;
 

@@ -518,3 +518,56 @@ fn mutated_robots_are_read_or_refused_with_lines() {
     }
     assert!(refused > 200, "{refused}");
 }
+
+/// Protects robots' files with the values of a fit in them: torques are those of the fit, comments and all else stay, and what cannot be is refused.
+#[test]
+fn values_are_written_into_the_file_that_came_in() {
+    let folder = Folder::new("values");
+    for seed in 0..20 {
+        let robot = Robot::random(seed, 0);
+        let urdf = robot.urdf().replace("</robot>", "<!-- kept -->\n<gazebo><who_knows/></gazebo></robot>");
+        let choices = format!("friction = true\ninertias = \"{}\"", if seed % 2 == 0 { "moments" } else { "factors" });
+        let entry = folder.read(&urdf, &robot.driven(&choices));
+        let signature = entry.system.signature();
+        let changed = |k: usize| {
+            let parameter = &signature.parameters[k];
+            match parameter.unit.as_str() {
+                // factors beside those of the file
+                "1" => 0.03 * (2.3 * k as f64).sin(),
+                _ if parameter.name.contains("offset") => 0.0,
+                _ if parameter.nominal == 0.0
+                    && parameter.name.starts_with("r_h") | parameter.name.starts_with("r_I") =>
+                {
+                    0.0
+                }
+                _ => 1.1 * parameter.nominal + if parameter.name.starts_with("r_d") { 0.1 } else { 0.0 },
+            }
+        };
+        let values: Vec<(String, f64)> =
+            signature.parameters.iter().enumerate().map(|(k, own)| (own.name.clone(), changed(k))).collect();
+        let u: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+        let fitted = entry.simulation(&entry.scenario).unwrap().run(&u).unwrap();
+        let written =
+            costate_file::with_values(&folder.0.join("robot.urdf"), &values).unwrap_or_else(|error| panic!("{error}"));
+        assert!(written.text.contains("<!-- kept -->\n<gazebo><who_knows/></gazebo></robot>"), "{}", written.text);
+        let again = folder.read(&written.text, &robot.driven("friction = true"));
+        let other = again.simulation(&again.scenario).unwrap().run(&again.system.signature().nominal()).unwrap();
+        for name in &entry.scenario.outputs {
+            let place = |entry: &Entry| entry.system.signature().output_index(name).unwrap();
+            let (a, b) = (fitted.output(place(&entry)), other.output(place(&again)));
+            let most = a.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+            let off = a.iter().zip(&b).fold(0.0, |off: f64, (a, b)| off.max((a - b).abs()));
+            assert!(off < 1e-10 * most, "seed {seed}: {name}: {off:e} of {most}");
+        }
+    }
+    let robot = Robot::random(0, 0);
+    folder.read(&robot.urdf(), &robot.driven(""));
+    let refused = |name: &str, value: f64| {
+        let error =
+            costate_file::with_values(&folder.0.join("robot.urdf"), &[(name.to_string(), value)]).err().unwrap();
+        error.to_string()
+    };
+    let error = refused("r_m_l1", 1e-3);
+    assert!(error.contains("robot.urdf, line") && error.contains("link `l1`") && error.contains("factors"), "{error}");
+    assert!(refused("stiffness", 1.0).contains("none of the values"), "{}", refused("stiffness", 1.0));
+}
