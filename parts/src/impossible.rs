@@ -10,6 +10,7 @@ use costate::system::System;
 /// sentence each.
 pub fn impossible(system: &dyn System, u: &[f64]) -> Vec<String> {
     let Some(sketch) = system.sketch() else { return Vec::new() };
+    let u = &system.parameters_of_sketch(u);
     let mut found = Vec::new();
     for Member { kind, coordinates, mass, .. } in &sketch.members {
         // a member's coordinates are called `NAME.x` and so on

@@ -84,6 +84,7 @@ pub struct Derived {
     kept: Vec<usize>,
     /// Places in the mechanism's parameters of the dependent ones.
     dependent: Vec<usize>,
+    remarks: Vec<String>,
 }
 
 impl Derived {
@@ -119,13 +120,29 @@ impl Derived {
             motion.first -= places.iter().filter(|&&k| k < motion.first).count();
         }
         signature.validate()?;
-        let derived = Derived { inner, signature, dependence: Box::new(dependence), kept, dependent: places };
+        let remarks = inner.remarks().to_vec();
+        let mut derived =
+            Derived { inner, signature, dependence: Box::new(dependence), kept, dependent: places, remarks };
         let values = derived.values(&derived.signature.nominal());
         if let Some(number) = values.iter().position(|value| !value.is_finite()) {
             let name = &derived.inner.signature().parameters[derived.dependent[number]].name;
             let problem = format!("its formula gives {} at the nominal values", values[number]);
             return Err(Error::invalid(format!("parameter `{name}`"), problem, "check the formula, or these values"));
         }
+        // the mechanism does not see that something follows from a parameter
+        let nominal = derived.signature.nominal();
+        let away: Vec<f64> = (0..nominal.len())
+            .map(|k| nominal[k] + 0.1 * derived.signature.parameters[k].size_from(nominal[k]))
+            .collect();
+        let slopes = [derived.jacobian(&nominal), derived.jacobian(&away)];
+        let follows =
+            |k: &usize| slopes.iter().any(|slopes| (0..derived.dependent.len()).any(|i| slopes[(i, *k)] != 0.0));
+        let used: Vec<String> =
+            (0..nominal.len()).filter(follows).map(|k| format!("`{}`", derived.signature.parameters[k].name)).collect();
+        let is_wrong = |remark: &String| {
+            remark.contains("nothing depends on parameter") && used.iter().any(|name| remark.contains(name))
+        };
+        derived.remarks = derived.inner.remarks().iter().filter(|remark| !is_wrong(remark)).cloned().collect();
         Ok(derived)
     }
 
@@ -208,7 +225,7 @@ impl System for Derived {
     }
 
     fn remarks(&self) -> &[String] {
-        self.inner.remarks()
+        &self.remarks
     }
 
     fn degrees_of_freedom(&self) -> usize {

@@ -427,6 +427,11 @@ pub trait Evaluator: Send {
 }
 
 impl dyn System + '_ {
+    /// The parameters that [`System::sketch`] is about: these, or all of the mechanism where some follow from others ([`System::derived`]).
+    pub fn parameters_of_sketch(&self, u: &[f64]) -> Vec<f64> {
+        self.derived().map_or_else(|| u.to_vec(), |derived| derived.all(u))
+    }
+
     /// A parameter vector for this system: the nominal values with some replaced.
     ///
     /// # Errors

@@ -185,6 +185,8 @@ const FACTORS: [&str; 10] = ["alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1
 fn formulas_of_factors(own: [f64; 10], names: &[String]) -> Vec<String> {
     let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = own;
     let [a, b, c] = [d_1, d_2, d_3].map(f64::exp);
+    // what is round-off beside the body's extent is nothing, which leaves formulas linear
+    let [s_12, s_13, s_23] = [s_12, s_13, s_23].map(|s| if s.abs() < 1e-12 * (a + b + c) { 0.0 } else { s });
     let n = |k: usize| names[k].as_str();
     let sum = |terms: &[(f64, String)]| {
         let kept: Vec<String> = terms

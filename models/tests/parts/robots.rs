@@ -571,3 +571,27 @@ fn values_are_written_into_the_file_that_came_in() {
     assert!(error.contains("robot.urdf, line") && error.contains("link `l1`") && error.contains("factors"), "{error}");
     assert!(refused("stiffness", 1.0).contains("none of the values"), "{}", refused("stiffness", 1.0));
 }
+
+/// Protects rotors in simulations: a pendulum with one swings slower by its inertia, and keeps its energy, that of the rotor among it.
+#[test]
+fn rotors_have_energy() {
+    let text = "kind = \"spatial\"\n[body]\nbob = { mass = 2.0, inertia = [0.01, 0.01, 0.01], at = [0, 0, -0.5], turned = [0, 0, 0] }\n\
+        [revolute]\npin = { from = \"ground\", on = \"bob\", point = [0, 0, 0], axis = [0, 1, 0] }\n\
+        [rotor]\ndisc = { of = \"pin\", inertia = 0.8 }\n[motor]\npush = { of = \"pin\", is = \"0.01[N m]*exp(-t*40[1/s])\" }\n\
+        [sensor]\nangle = { shows = \"joint\", of = \"pin\" }\nenergy = { shows = \"energy\" }\n\
+        [scenario]\nend = 5\nstep = 2e-3\nscheme = \"i2p\"\n";
+    let entry = costate_file::parse(text, "pendulum.toml".as_ref()).unwrap();
+    let all = outputs(&entry, &["angle.angle".to_string(), "energy".to_string()]);
+    let (angle, energy) = (&all[0], &all[1]);
+    // crossings after the push
+    let crossings: Vec<f64> = (500..angle.len() - 1)
+        .filter(|i| angle[*i] < 0.0 && angle[*i + 1] >= 0.0)
+        .map(|i| 2e-3 * (i as f64 + angle[i] / (angle[i] - angle[i + 1])))
+        .collect();
+    let period = crossings[1] - crossings[0];
+    let expected = std::f64::consts::TAU * f64::sqrt((2.0 * 0.25 + 0.01 + 0.8) / (2.0 * 9.81 * 0.5));
+    assert!((period / expected - 1.0).abs() < 1e-4, "{period} {expected}");
+    let swing = energy[500] - energy[0];
+    let drift = (500..energy.len()).map(|i| (energy[i] - energy[500]).abs()).fold(0.0, f64::max);
+    assert!(swing > 1e-8 && drift < 1e-3 * swing, "{drift:e} of {swing:e}");
+}

@@ -340,6 +340,13 @@ fn parameters_of_included_files() {
     // `m*l^2/12` in the leg's own file; with a number for `l`, that is a multiple of `M`
     let derived: Vec<&str> = entry.system.derived().unwrap().dependent().map(|own| own.name.as_str()).collect();
     assert_eq!(derived, ["body.a_thigh.inertia"]);
+    // nobody says that nothing depends on what the inertia follows from, nor that no body has that inertia
+    assert!(!entry.system.remarks().iter().any(|remark| remark.contains("`a_l`")), "{:?}", entry.system.remarks());
+    let nominal = entry.system.signature().nominal();
+    assert_eq!(costate_parts::impossible(&*entry.system, &nominal), Vec::<String>::new());
+    let heavy = entry.system.parameters_with(&[("M".into(), -1.0)]).unwrap();
+    let said = costate_parts::impossible(&*entry.system, &heavy);
+    assert!(said.iter().any(|own| own.contains("`a_thigh` has an inertia of -")), "{said:?}");
     let problem = entry.problem(&entry.scenario).unwrap();
     let (cost, gradient, ..) = derivatives(&problem);
     let of = |k: usize, change: f64| {

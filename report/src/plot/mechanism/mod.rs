@@ -66,6 +66,8 @@ const TALLEST: f64 = 220.0;
 /// A mechanism that can be drawn: at its start, or along its motion.
 pub struct Picture<'a> {
     simulation: &'a Simulation,
+    /// The system's own parameters.
+    u: Vec<f64>,
     trajectory: Option<&'a Trajectory>,
     /// Positions at the start.
     start: Vec<f64>,
@@ -137,8 +139,8 @@ impl<'a> Picture<'a> {
             Some(sketch) => Cow::Owned(sketch),
             None => Cow::Borrowed(sketch(system)?),
         };
-        let shape = Shape::new(sketch, u);
-        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0, tallest: TALLEST })
+        let shape = Shape::new(sketch, &simulation.system().parameters_of_sketch(u));
+        Ok(Picture { simulation, u: u.to_vec(), trajectory, start, shape, view, exaggeration: 1.0, tallest: TALLEST })
     }
 
     /// The sketch with all members where they are.
@@ -150,7 +152,7 @@ impl<'a> Picture<'a> {
     /// `exact`: where lengths of bodies must be those of the start.
     fn sketch_with(&self, t: f64, q: &[f64], w: &[f64], exact: bool) -> Result<Cow<'_, Sketch>> {
         let (system, first) = (self.simulation.system(), &*self.shape.sketch);
-        let Some(sketch) = system.sketch_at(t, q, w, &self.shape.u)? else { return Ok(Cow::Borrowed(first)) };
+        let Some(sketch) = system.sketch_at(t, q, w, &self.u)? else { return Ok(Cow::Borrowed(first)) };
         match first.contradiction(&sketch, exact) {
             Some(problem) => Err(Error::invalid(
                 format!("the picture of {} at t = {t} s", system.signature().place()),
