@@ -201,6 +201,8 @@ pub struct Statistics {
     pub parameters: Vec<ParameterStatistics>,
     /// Parameters of the model that follow from these by formulas.
     pub dependent: Vec<DependentStatistics>,
+    /// Combinations of parameters that are determined where these are not alone ([`Identifiability::combinations`]).
+    pub combinations: Vec<super::CombinationStatistics>,
     /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
     /// is the scale). Rows and columns of undetermined ones are NaN.
     pub covariance: DMatrix<f64>,
@@ -312,6 +314,7 @@ impl Statistics {
             step_choice: None,
             parameters: Vec::new(),
             dependent: Vec::new(),
+            combinations: Vec::new(),
             correlation,
             covariance,
             outputs,
@@ -320,6 +323,7 @@ impl Statistics {
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.dependent = statistics.of_dependent(problem, u, &root_of_noise);
+        statistics.combinations = statistics.of_combinations(u.len(), &root_of_noise);
         statistics.warnings = statistics.warn();
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;

@@ -35,6 +35,7 @@
 //! a bound are held: the statistics are those of the others. Constraints that act are held, too: with a basis Z of what they
 //! leave free, the covariance is Z (ZᵀSᵀSZ)⁻¹ Zᵀ.
 
+mod combinations;
 mod curvature;
 mod direction;
 mod fit;
@@ -48,6 +49,7 @@ mod tail;
 mod text;
 mod time_step;
 
+pub use combinations::{Combination, CombinationStatistics};
 pub use costate::least_squares::UNDETERMINED;
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};

@@ -112,6 +112,7 @@ impl Statistics {
     /// Text below the table of parameters.
     pub fn summary(&self) -> String {
         let mut lines = self.dependent_lines();
+        lines.extend(self.combination_lines());
         for (a, b, value) in self.notable_correlations(0.9) {
             lines.push(format!("correlation of {a} and {b}: {value:.3}"));
         }
@@ -152,7 +153,7 @@ impl Statistics {
     }
 
     /// Number that rests on the noise: null without noise.
-    fn noisy(&self, x: f64) -> Value {
+    pub(super) fn noisy(&self, x: f64) -> Value {
         if self.is_noise_free { Value::Null } else { finite(x) }
     }
 
@@ -185,6 +186,7 @@ impl Statistics {
             })
         });
         result["dependent_parameters"] = dependent.collect();
+        result["combinations"] = self.combinations_json();
         let rows = (0..names.len()).map(|i| self.correlation.row(i).iter().map(|x| finite(*x)).collect::<Vec<_>>());
         result["correlation"] = json!({"names": names, "matrix": rows.collect::<Vec<_>>()});
         result["noise"] = json!(self.noise);
@@ -304,9 +306,10 @@ impl Identifiability {
         let values: Vec<String> = self.singular_values.iter().map(|value| format!("{value:.2e}")).collect();
         let condition = self.condition();
         let condition = if condition.is_finite() { rounded(condition, 3) } else { "infinite".into() };
+        let combinations: String = self.combination_lines().iter().map(|line| format!("\n{line}")).collect();
         format!(
             "{}\n\n{} residuals; influence: their RMS change, over the deviations, if the parameter changes by its size\n\
-             singular values of the derivatives, columns of unit length: {}\ncondition number {condition}",
+             singular values of the derivatives, columns of unit length: {}\ncondition number {condition}{combinations}",
             table(&header, &rows),
             self.residuals,
             values.join(", "),
@@ -331,6 +334,7 @@ impl Identifiability {
             "condition_number": finite(self.condition()),
             "undetermined": directions(&self.undetermined),
             "weakly_determined": directions(&self.weak),
+            "combinations": self.combinations().iter().map(super::Combination::json).collect::<Vec<_>>(),
             "warnings": self.warnings(),
         })
     }

@@ -595,3 +595,63 @@ fn rotors_have_energy() {
     let drift = (500..energy.len()).map(|i| (energy[i] - energy[500]).abs()).fold(0.0, f64::max);
     assert!(swing > 1e-8 && drift < 1e-3 * swing, "{drift:e} of {swing:e}");
 }
+
+/// Protects base parameters: of an arm of two links that turns in a vertical plane they are the textbook's (Khalil & Dombre, section 9.4), with the length
+/// of the first link as a factor; changes along what is not determined leave all of them as they are; and their standard errors are finite.
+#[test]
+fn base_parameters_of_a_planar_arm() {
+    let link = |name: &str| {
+        format!(
+            "<link name=\"{name}\"><inertial><origin xyz=\"0.2 0.03 0.01\"/><mass value=\"2\"/>\
+             <inertia ixx=\"0.02\" iyy=\"0.03\" izz=\"0.04\"/></inertial></link>"
+        )
+    };
+    let joint = |name: &str, parent: &str, child: &str, at: &str| {
+        format!(
+            "<joint name=\"{name}\" type=\"revolute\"><parent link=\"{parent}\"/><child link=\"{child}\"/>\
+             <origin xyz=\"{at}\"/><axis xyz=\"0 1 0\"/></joint>"
+        )
+    };
+    let urdf = format!(
+        "<robot name=\"arm\"><link name=\"base\"/>{}{}{}{}</robot>",
+        link("a"),
+        link("b"),
+        joint("j0", "base", "a", "0 0 0"),
+        joint("j1", "a", "b", "0.4 0 0")
+    );
+    let folder = Folder::new("base");
+    let text = "kind = \"spatial\"\n[include.r]\nfile = \"robot.urdf\"\n[drive]\n\
+        d0 = { of = \"r_j0\", is = \"0.7*sin(3[1/s]*t) + 0.3*sin(7[1/s]*t)\" }\n\
+        d1 = { of = \"r_j1\", is = \"0.9*sin(4[1/s]*t + 1) - 0.9*sin(1)\" }\n\
+        [sensor]\ntau0 = { shows = \"drive\", of = \"d0\" }\ntau1 = { shows = \"drive\", of = \"d1\" }\n\
+        [scenario]\nend = 4\nstep = 1e-2\nscheme = \"inverse-dynamics\"\ninitial_state = \"projected\"\n\
+        outputs = [\"tau0.effort\", \"tau1.effort\"]\n";
+    let entry = folder.read(&urdf, text);
+    let problem = entry.problem(&entry.scenario).unwrap();
+    let found = costate_identify::statistics::identifiability(&problem, &problem.start).unwrap();
+    let all: Vec<String> = found.combinations().iter().map(ToString::to_string).collect();
+    assert_eq!(all, ["r_hx_a + 0.4 r_m_b", "r_Iyy_a + 0.16 r_m_b"], "{}", found.report());
+    assert!(
+        found.report().contains("4 of 20 parameters are determined alone, and 2 combinations of 3 others"),
+        "{}",
+        found.report()
+    );
+    let noise = costate::noise::SyntheticNoise { seed: 1, level: costate::noise::NoiseLevel::Relative(0.01) };
+    let problem = problem.with_noise(&noise).unwrap();
+    let settings = costate_identify::Settings::default();
+    let fit =
+        costate_identify::identify(&problem, &settings, &mut |_| costate_identify::optimise::Flow::Continue).unwrap();
+    let statistics =
+        costate_identify::statistics::Statistics::of(&problem, &fit, costate_identify::statistics::Noise::Given)
+            .unwrap();
+    for (own, truth) in statistics.combinations.iter().zip([0.4 + 0.8, 0.03 + 2.0 * (0.04 + 1e-4) + 0.32]) {
+        let off = (own.combination.value - truth).abs();
+        assert!(
+            own.standard_error > 0.0 && off < 4.0 * own.standard_error,
+            "{} {truth} {}",
+            own.combination.value,
+            own.standard_error
+        );
+    }
+    assert_eq!(statistics.combinations.len(), 2);
+}

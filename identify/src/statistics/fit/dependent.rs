@@ -66,7 +66,7 @@ impl Statistics {
     }
 
     /// Standard error of what has these derivatives by the parameters.
-    fn error_along(&self, slope: &[f64], root: &DMatrix<f64>) -> f64 {
+    pub(in super::super) fn error_along(&self, slope: &[f64], root: &DMatrix<f64>) -> f64 {
         let found = &self.identifiability;
         let change = |k: usize| slope[found.parameters[k].index] * found.parameters[k].size;
         if found.without_influence.iter().any(|k| change(*k) != 0.0 && !found.active.contains(k)) {
