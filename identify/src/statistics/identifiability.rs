@@ -21,6 +21,9 @@ pub const WEAK: f64 = 1e-3;
 /// influential one does has no influence.
 pub const NO_INFLUENCE: f64 = 1e-10;
 
+/// Undetermined directions that are named one by one, at most, where combinations can be named.
+const FEW: usize = 3;
+
 /// Constraints of unit length that differ by less are one.
 const SAME_CONSTRAINT: f64 = 1e-8;
 
@@ -276,7 +279,16 @@ impl Identifiability {
             let (n, p) = (self.residuals, self.singular_values.len());
             warnings.push(format!("{n} residuals cannot determine {p} parameters; fix some, or take more data"));
         }
-        for direction in &self.undetermined {
+        // of many directions, combinations say more than what they leave
+        let combinations = if self.undetermined.len() > FEW { self.combinations().len() } else { 0 };
+        if combinations > 0 {
+            warnings.push(format!(
+                "{} parameters are not determined alone, but {combinations} combinations of them: their single values say \
+                 little; fix some of them, or give priors",
+                self.involved.len()
+            ));
+        }
+        for direction in self.undetermined.iter().filter(|_| combinations == 0) {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
             let quoted: Vec<String> = direction.names().into_iter().map(|name| format!("`{name}`")).collect();
             warnings.push(match quoted.as_slice() {

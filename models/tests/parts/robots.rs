@@ -654,4 +654,8 @@ fn base_parameters_of_a_planar_arm() {
         );
     }
     assert_eq!(statistics.combinations.len(), 2);
+    // what cannot be told stays near its start
+    for (own, start) in fit.values().iter().zip(&problem.start) {
+        assert!((own - start).abs() < 0.1 * start.abs().max(0.05), "{own} {start}");
+    }
 }
