@@ -100,6 +100,8 @@ impl Options {
 pub(super) struct Declared {
     /// Links whose bodies have parameters, with their ten names.
     pub bodies: Vec<(usize, Vec<String>)>,
+    /// Joints, and what they are called as parts.
+    pub parts: Vec<(usize, String)>,
     /// Joints, what the parameter is (`d`, `Fc`, `J_rotor` ..), and its name.
     pub joints: Vec<(usize, &'static str, String)>,
 }
@@ -403,6 +405,7 @@ impl<'r> Tree<'r> {
                 &mut parts,
             );
             of_joints.insert(&joint.name, own.clone());
+            declared.parts.extend(self.leading[link].map(|k| (k, own.clone())));
             if matches!(joint.kind, Kind::Revolute | Kind::Prismatic) {
                 self.moving((joint, &own), (&mut names, &mut parts, &mut parameters, declared), &mut inputs);
                 shown.push((joint, own));

@@ -1,5 +1,6 @@
 //! A robot and a record of its motion: the mechanism in which each joint moves as it was measured, and the problem of fitting what that takes.
 
+use super::mechanism::{Declared, Inertias, Options, Tree};
 use super::urdf::{Kind, read};
 use costate_identify::data::Record;
 use costate_identify::data::columns::{Sought, locate};
@@ -22,6 +23,8 @@ pub struct GivenMotions {
 /// A joint with its columns.
 struct Driven {
     joint: String,
+    /// What the joint is called in the mechanism.
+    part: String,
     is_prismatic: bool,
     position: String,
     effort: Option<String>,
@@ -37,6 +40,8 @@ struct Driven {
 /// A robot or a record that cannot be read.
 pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: &Path) -> Result<Option<GivenMotions>> {
     let own = read(&text(robot)?, robot)?;
+    let mut declared = Declared::default();
+    Tree::of(&own, robot, &Options::of_all(Inertias::Moments))?.write(robot, &mut declared)?;
     let samples = Record::read(record)?;
     let found = |names: &[String], unit: &str| -> Result<Option<String>> {
         for name in names {
@@ -47,9 +52,9 @@ pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: 
         Ok(None)
     };
     let Some(time) = found(&["t".into(), "time".into()], "s")? else { return Ok(None) };
-    let moves = own.joints.iter().filter(|joint| matches!(joint.kind, Kind::Revolute | Kind::Prismatic));
+    let moves = own.joints.iter().enumerate().filter(|(_, own)| matches!(own.kind, Kind::Revolute | Kind::Prismatic));
     let mut driven = Vec::new();
-    for (k, joint) in moves.filter(|joint| joint.mimic.is_none()).enumerate() {
+    for (k, (index, joint)) in moves.filter(|(_, joint)| joint.mimic.is_none()).enumerate() {
         let (number, name) = (k + 1, &joint.name);
         let is_prismatic = joint.kind == Kind::Prismatic;
         let [place, effort] = if is_prismatic { ["m", "N"] } else { ["rad", "N m"] };
@@ -62,7 +67,16 @@ pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: 
             let values = samples.column(located.name)?;
             Ok::<_, Error>(values.first().map_or(0.0, |first| located.law.of(*first)))
         })?;
-        driven.push(Driven { joint: name.clone(), is_prismatic, position, effort: found(&of_effort, effort)?, start });
+        let part = declared.parts.iter().find(|(own, _)| *own == index);
+        let part = part.map_or_else(|| name.clone(), |(_, part)| part.clone());
+        driven.push(Driven {
+            joint: name.clone(),
+            part,
+            is_prismatic,
+            position,
+            effort: found(&of_effort, effort)?,
+            start,
+        });
     }
     if driven.iter().all(|joint| joint.effort.is_none()) {
         return Ok(None);
@@ -105,7 +119,7 @@ fn mechanism_text(driven: &[Driven], [robot, record, time]: [&str; 3], bandwidth
              [drive.drive{number}]\nof = {}{freedom}\nis = \"q{number}(t)\"\n\
              [sensor.tau{number}]\nshows = \"drive\"\nof = \"drive{number}\"\n",
             quoted(&joint.position),
-            quoted(&format!("robot_{}", joint.joint)),
+            quoted(&format!("robot_{}", joint.part)),
         );
     }
     let compared = driven.iter().enumerate().filter(|(_, joint)| joint.effort.is_some());

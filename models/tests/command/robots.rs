@@ -3,17 +3,17 @@
 use crate::run::Place;
 use std::fmt::Write;
 
-/// An arm of two links on a table.
+/// An arm of two links on a table; a link and a joint have one name.
 const ARM: &str = r#"<robot name="arm">
 <link name="table"/>
-<link name="upper"><inertial><origin xyz="0.01 0 0.2"/><mass value="2.5"/>
+<link name="turn table"><inertial><origin xyz="0.01 0 0.2"/><mass value="2.5"/>
 <inertia ixx="0.03" iyy="0.03" izz="0.006"/></inertial></link>
 <link name="lower"><inertial><origin xyz="0 0.02 0.15" rpy="0.1 0 0"/><mass value="1.2"/>
 <inertia ixx="0.01" iyy="0.012" izz="0.003" ixz="0.001"/></inertial></link>
 <link name="tool"><inertial><mass value="0.3"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial></link>
-<joint name="turn table" type="revolute"><parent link="table"/><child link="upper"/><axis xyz="0 0 1"/>
+<joint name="turn table" type="revolute"><parent link="table"/><child link="turn table"/><axis xyz="0 0 1"/>
 <dynamics damping="0.4" friction="0.2"/></joint>
-<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
+<joint name="elbow" type="continuous"><parent link="turn table"/><child link="lower"/>
 <origin xyz="0 0 0.4" rpy="0 0.3 0"/><axis xyz="0 1 0"/></joint>
 <joint name="flange" type="fixed"><parent link="lower"/><child link="tool"/><origin xyz="0 0 0.3"/></joint>
 </robot>
