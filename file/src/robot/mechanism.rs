@@ -437,7 +437,14 @@ impl<'r> Tree<'r> {
                 let (name, home) = member(link);
                 (name, home.of(&frame))
             });
-            self.joint((&name, own.kind), own.line, both, own.axis, &mut parts);
+            if own.kind == "revolute" {
+                // rows along the joint's own axes: of a loop in a plane, the one across it is that which repeats others, wherever the plane turns
+                let along = names.part(&format!("{}_along", own.name), "joint");
+                self.joint((&along, "in_plane"), own.line, both.clone(), own.axis, &mut parts);
+                self.joint((&name, "cylindrical"), own.line, both, own.axis, &mut parts);
+            } else {
+                self.joint((&name, own.kind), own.line, both, own.axis, &mut parts);
+            }
         }
         for (joint, own) in &shown {
             let freedom = if joint.kind == Kind::Prismatic { "slide" } else { "turn" };

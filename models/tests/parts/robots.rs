@@ -524,7 +524,7 @@ fn mutated_robots_are_read_or_refused_with_lines() {
 fn values_are_written_into_the_file_that_came_in() {
     let folder = Folder::new("values");
     for seed in 0..20 {
-        let robot = Robot::random(seed, 0);
+        let robot = Robot::random(seed, seed as usize % 2);
         let urdf = robot.urdf().replace("</robot>", "<!-- kept -->\n<gazebo><who_knows/></gazebo></robot>");
         let choices = format!("friction = true\ninertias = \"{}\"", if seed % 2 == 0 { "moments" } else { "factors" });
         let entry = folder.read(&urdf, &robot.driven(&choices));
@@ -658,4 +658,60 @@ fn base_parameters_of_a_planar_arm() {
     for (own, start) in fit.values().iter().zip(&problem.start) {
         assert!((own - start).abs() < 0.1 * start.abs().max(0.05), "{own} {start}");
     }
+}
+
+/// Protects loops that are closed by joints of SDF, whose place on the parent follows from the robot at rest: they are those of loop joints.
+#[test]
+fn loops_of_sdf_are_those_of_loop_joints() {
+    let folder = Folder::new("sdf");
+    for seed in [1, 5] {
+        let robot = Robot::random(seed, 2);
+        let urdf = robot.urdf();
+        let mut sdf = urdf[..urdf.find("<loop_joint").unwrap()].to_string();
+        for (k, [first, second]) in robot.loops.iter().enumerate() {
+            let [x, y, z] = second.1;
+            let _ = writeln!(
+                sdf,
+                "<gazebo><joint name=\"c{k}\" type=\"revolute\"><parent>l{}</parent><child> l{} </child>\
+                 <pose>{x} {y} {z} 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint></gazebo>",
+                first.0, second.0
+            );
+        }
+        sdf.push_str("</robot>");
+        let [own, other] = [urdf, sdf].map(|text| {
+            let entry = folder.read(&text, &robot.driven(""));
+            let names = entry.scenario.outputs.clone();
+            outputs(&entry, &names)
+        });
+        for (a, b) in own.iter().zip(&other) {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())), "seed {seed}");
+        }
+    }
+}
+
+/// Protects floating bases: a robot that nothing holds falls as a stone does, and its joints stay.
+#[test]
+fn free_robots_fall() {
+    let folder = Folder::new("free");
+    let link = |name: &str| {
+        format!(
+            "<link name=\"{name}\"><inertial><mass value=\"2\"/><inertia ixx=\"0.02\" iyy=\"0.03\" izz=\"0.04\"/></inertial></link>"
+        )
+    };
+    let joint =
+        "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"0.4 0 0\"/></joint>";
+    let urdf = format!("<robot name=\"r\">{}{}{joint}</robot>", link("a"), link("b"));
+    let text = "kind = \"spatial\"\n[include.r]\nfile = \"robot.urdf\"\nbase = \"free\"\n[sensor]\nat = { shows = \"position\", r_b = [0, 0, 0] }\n\
+        [scenario]\nend = 1\nstep = 1e-2\n";
+    let entry = folder.read(&urdf, text);
+    let all = outputs(&entry, &["at.z".to_string(), "r_j_motion.angle".to_string()]);
+    assert!((all[0][100] + 0.5 * 9.81).abs() < 1e-9 && all[1][100].abs() < 1e-12, "{} {}", all[0][100], all[1][100]);
+    let grounded = format!(
+        "<robot name=\"r\"><link name=\"world\"/>{}{}{joint}<joint name=\"f\" type=\"floating\"><parent link=\"world\"/><child link=\"a\"/></joint></robot>",
+        link("a"),
+        link("b")
+    );
+    let entry = folder.read(&grounded, &text.replace("base = \"free\"\n", ""));
+    let floating = outputs(&entry, &["at.z".to_string()]);
+    assert!((floating[0][100] + 0.5 * 9.81).abs() < 1e-9);
 }
