@@ -715,3 +715,42 @@ fn free_robots_fall() {
     let floating = outputs(&entry, &["at.z".to_string()]);
     assert!((floating[0][100] + 0.5 * 9.81).abs() < 1e-9);
 }
+
+/// Protects the way from a real robot's file and log to numbers: all seven torques of the first seconds are reproduced to what the sensors leave, in a few
+/// evaluations, and the base parameters are those that are known of the arm: 43 of inertias, 21 of friction, 5 rotors that can be told from links.
+#[test]
+fn a_measured_arm_is_identified() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let data = std::env::var_os("COSTATE_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
+    let [robot, record] = ["kuka_lwr4.urdf", "train.csv"].map(|file| data.join("kuka_lwr4").join(file));
+    if !record.exists() {
+        println!("skipped: {} is absent (set COSTATE_DATA to the folder of measured records)", record.display());
+        return;
+    }
+    let folder = Folder::new("measured");
+    let written =
+        costate_file::given_motions([&robot, &record], [&robot, &record], "arm.toml".as_ref()).unwrap().unwrap();
+    std::fs::write(folder.0.join("arm.toml"), written.mechanism).unwrap();
+    let problem = written.problem.replace("[data]\n", "[data]\nuntil = 4.0\n");
+    let registry = costate_models::registry().unwrap().with_files(costate_file::read);
+    let specification = costate_identify::problem_file::parse(&problem, &folder.0.join("problem.toml")).unwrap();
+    let problem = specification.build(&registry).unwrap();
+    let found = costate_identify::statistics::identifiability(&problem, &problem.start).unwrap();
+    let combinations = found.combinations();
+    assert_eq!(found.rank(), 69, "{}", found.report());
+    let names: Vec<String> = combinations.iter().map(ToString::to_string).collect();
+    assert_eq!(names[0], "robot_Izz_lwr_1_link + robot_Izz_lwr_2_link + robot_J_rotor_lwr_0_joint");
+    assert!(
+        names.contains(&"robot_hz_lwr_6_link + 0.078 robot_m_lwr_7_link + robot_hz_lwr_7_link".to_string()),
+        "{names:#?}"
+    );
+    let settings = costate_identify::Settings::default();
+    let fit =
+        costate_identify::identify(&problem, &settings, &mut |_| costate_identify::optimise::Flow::Continue).unwrap();
+    assert!(fit.outcome.converged && fit.outcome.evaluations <= 5, "{:?}", fit.outcome.reason);
+    let outputs = costate_identify::statistics::fits(&problem, &problem.experiments, &fit.values()).unwrap();
+    for (output, most) in outputs.iter().zip([0.25, 0.3, 0.25, 0.2, 0.25, 0.22, 0.2]) {
+        assert!(output.rmse() < most, "{}: {}", output.name, output.rmse());
+    }
+    assert_eq!(outputs.len(), 7);
+}
