@@ -135,6 +135,15 @@ impl Formula {
         keys.join(".")
     }
 
+    /// The same formula as if it stood at another key of its table, for the name of what follows from it.
+    pub fn at_key(&self, key: &str) -> Self {
+        let mut formula = self.clone();
+        if let Some(last) = formula.keys.last_mut() {
+            *last = key.to_string();
+        }
+        formula
+    }
+
     /// The error of a fault in it, with its place.
     pub fn error(&self, fault: Fault) -> Error {
         let Fault { span, problem, remedy } = fault;

@@ -31,6 +31,7 @@ mod impossible;
 pub(crate) mod influence;
 pub mod landscape;
 pub mod likelihood;
+mod linear_record;
 pub(crate) mod magnitudes;
 pub mod modal;
 pub mod optimise;
@@ -64,6 +65,9 @@ use costate::least_squares::Linearised;
 use costate::sensitivity::Method;
 use costate::signature::{Parameter, Scale};
 use influence::Influence;
+use linear_record::{LINEAR, LinearRecord};
+use nalgebra::DMatrix;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Settings of an identification: method, tolerances, gradients, constraints and homotopy.
@@ -271,6 +275,8 @@ pub(crate) fn identify_from(
         free,
         sizes: free.iter().map(|&k| problem.parameters[k].size_from(start[k])).collect(),
         residuals: None,
+        problem,
+        record: problem.record.clone(),
         scale: problem.least_squares().map(|costs| costs.into_iter().map(LeastSquares::scale).sum()),
         first_failure: None,
     };
@@ -281,6 +287,9 @@ pub(crate) fn identify_from(
     }
     if method.needs() == Needs::Residuals {
         objective.residuals = Some(squares(problem, &method)?);
+        if objective.record.is_none() {
+            objective.record = LinearRecord::of(problem, start, free, &settings.options.interrupt)?.map(Arc::new);
+        }
     }
     let (mut constraints, mut violation) = (Vec::new(), None);
     let outcome = if is_constrained {
@@ -291,7 +300,14 @@ pub(crate) fn identify_from(
         violation = ConstraintResult::worst(&constraints, found.penalty);
         found.outcome
     } else {
-        optimise::minimise(&mut objective, &variables, method, options, observer)?
+        let found = optimise::minimise(&mut objective, &variables, method, options, observer)?;
+        match objective.is_off_record(&found)? {
+            false => found,
+            true => {
+                objective.record = None;
+                optimise::minimise(&mut objective, &variables, method, options, observer)?
+            }
+        }
     };
     let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(start, free, &iteration.u)).collect();
     let best = expand(start, free, &outcome.u);
@@ -391,6 +407,9 @@ pub(crate) struct Reduced<'p> {
     sizes: Vec<f64>,
     /// The costs of all experiments, where a method sees their residuals.
     pub residuals: Option<Vec<&'p LeastSquares>>,
+    problem: &'p Problem,
+    /// The residuals' record, where they are linear in what the mechanism is made of.
+    record: Option<Arc<LinearRecord>>,
     /// The cost of the data themselves, where it is a sum of squares.
     scale: Option<f64>,
     first_failure: Option<String>,
@@ -401,6 +420,16 @@ impl Reduced<'_> {
         for (&k, value) in self.free.iter().zip(u) {
             self.u[k] = *value;
         }
+    }
+
+    /// True if a run has another cost than the record tells, so far from where that was made. Who has made the record looks himself.
+    fn is_off_record(&mut self, found: &Outcome) -> Result<bool> {
+        if self.record.is_none() || self.problem.record.is_some() || found.reason == Reason::Interrupted {
+            return Ok(false);
+        }
+        self.set(&found.u);
+        let cost = self.gradient.cost(&self.u)?;
+        Ok(!((cost - found.cost).abs() <= LINEAR * cost.abs().max(found.cost.abs())))
     }
 
     /// The Hessian times directions in all parameters.
@@ -463,12 +492,23 @@ impl Objective for Reduced<'_> {
         Ok(())
     }
 
+    fn residual_curvature(&mut self, u: &[f64]) -> Option<DMatrix<f64>> {
+        let record = self.record.clone()?;
+        self.set(u);
+        let all = record.curvature(self.problem, &self.u)?;
+        Some(all.select_rows(self.free).select_columns(self.free))
+    }
+
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         self.set(u);
         let Some(costs) = &self.residuals else {
             return Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"));
         };
-        let linearised = self.gradient.linearise(&self.u, costs);
+        let told = match &self.record {
+            Some(record) => record.linearise(self.problem, &self.u).transpose(),
+            None => None,
+        };
+        let linearised = told.unwrap_or_else(|| self.gradient.linearise(&self.u, costs));
         let linearised = self.noting(linearised)?;
         let norms = linearised.column_norms();
         let influences: Vec<Influence> =

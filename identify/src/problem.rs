@@ -4,6 +4,7 @@ use crate::constraint::Constraint;
 use crate::ensemble::Ensemble;
 use crate::error::Locate;
 use crate::likelihood::UnknownDeviation;
+use crate::linear_record::LinearRecord;
 use crate::modal::MeasuredMode;
 use crate::prior::Prior;
 use crate::response::MeasuredResponse;
@@ -174,6 +175,8 @@ pub struct Problem {
     pub modes: Vec<MeasuredMode>,
     /// Measured frequency responses ([`Problem::with_response`]).
     pub responses: Vec<MeasuredResponse>,
+    /// The residuals' record, for fits again and again.
+    pub(crate) record: Option<Arc<LinearRecord>>,
 }
 
 impl Problem {
@@ -197,6 +200,7 @@ impl Problem {
             priors: Vec::new(),
             modes: Vec::new(),
             responses: Vec::new(),
+            record: None,
         }
     }
 

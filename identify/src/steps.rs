@@ -135,6 +135,7 @@ impl Problem {
             priors: self.priors.clone(),
             modes: self.modes.clone(),
             responses: self.responses.clone(),
+            record: None,
         })
     }
 }

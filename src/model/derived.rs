@@ -177,6 +177,42 @@ impl Derived {
         jacobian
     }
 
+    /// Derivatives of all of the mechanism's parameters, a row each, by the own ones.
+    pub fn slopes(&self, p: &[f64]) -> Matrix<f64> {
+        let of_dependent = self.jacobian(p);
+        let mut slopes = Matrix::filled(self.kept.len() + self.dependent.len(), p.len(), 0.0);
+        self.kept.iter().enumerate().for_each(|(own, &k)| slopes[(k, own)] = 1.0);
+        for (row, &k) in self.dependent.iter().enumerate() {
+            (0..p.len()).for_each(|own| slopes[(k, own)] = of_dependent[(row, own)]);
+        }
+        slopes
+    }
+
+    /// Second derivatives of the dependent parameters by the own ones, each times its weight, added up.
+    pub fn curvature(&self, p: &[f64], weights: &[f64]) -> Matrix<f64> {
+        let zero = Jet { re: Jet { re: 0.0, eps: [0.0] }, eps: [Jet { re: 0.0, eps: [0.0] }] };
+        let mut at: Vec<Second> = p.iter().map(|&re| Jet { re: Jet { re, eps: [0.0] }, eps: zero.eps }).collect();
+        let mut values = vec![zero; self.dependent.len()];
+        let mut curvature = Matrix::filled(p.len(), p.len(), 0.0);
+        for k in 0..p.len() {
+            at[k].re.eps = [1.0];
+            for j in 0..=k {
+                at[j].eps[0].re = 1.0;
+                self.dependence.second(&at, &mut values);
+                at[j].eps[0].re = 0.0;
+                let sum: f64 = values.iter().zip(weights).map(|(value, weight)| weight * value.eps[0].eps[0]).sum();
+                (curvature[(k, j)], curvature[(j, k)]) = (sum, sum);
+            }
+            at[k].re.eps = [0.0];
+        }
+        curvature
+    }
+
+    /// Places in the mechanism's parameters of the dependent ones.
+    pub fn dependent_places(&self) -> &[usize] {
+        &self.dependent
+    }
+
     /// The mechanism's parameters.
     pub fn all(&self, p: &[f64]) -> Vec<f64> {
         let mut u = vec![0.0; self.kept.len() + self.dependent.len()];

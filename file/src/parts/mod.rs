@@ -203,7 +203,7 @@ impl<'r, M: Declares> Properties<'r, M> {
     }
 
     fn linear(&mut self, formula: &Formula, unit: &str) -> Result<Value> {
-        let place = self.reading.in_unit(formula, OF_START, unit_of(unit))?;
+        let place = self.place(formula, unit)?;
         self.property(formula, place, unit)
     }
 
@@ -282,15 +282,30 @@ impl<'r, M: Declares> Properties<'r, M> {
     /// Properties in a list, each in its unit.
     fn list_in<const N: usize>(&mut self, own: &Section<'_>, key: &str, units: [&str; N]) -> Result<[Value; N]> {
         let list = own.table.get(key).and_then(toml::Value::as_array).filter(|list| list.len() == N);
-        let Some(list) = list else {
-            let problem = format!("it is no list of {N} numbers or formulas");
-            return Err(own.wrong(key, problem, &format!("write it as [{}]", ["0.1"; N].join(", "))));
-        };
+        let Some(list) = list else { return Err(self.no_list::<N>(own, key)) };
         let mut all = [Value::from(0.0); N];
         for ((value, element), unit) in all.iter_mut().zip(list).zip(units) {
             *value = self.element(own, key, element, unit)?;
         }
         Ok(all)
+    }
+
+    /// Formulas in a list.
+    fn formulas<const N: usize>(&mut self, own: &Section<'_>, key: &str) -> Result<[Formula; N]> {
+        let list = own.table.get(key).and_then(toml::Value::as_array).map(|list| &list[..]).unwrap_or_default();
+        let all = list.iter().map(|element| formula_of(element, own, key, what(own, key)));
+        let all = all.collect::<Result<Vec<Formula>>>()?;
+        all.try_into().map_err(|_| self.no_list::<N>(own, key))
+    }
+
+    /// The node of a property, in its unit.
+    fn place(&mut self, formula: &Formula, unit: &str) -> Result<NodePlace> {
+        self.reading.in_unit(formula, OF_START, unit_of(unit))
+    }
+
+    fn no_list<const N: usize>(&self, own: &Section<'_>, key: &str) -> Error {
+        let problem = format!("it is no list of {N} numbers or formulas");
+        own.wrong(key, problem, &format!("write it as [{}]", ["0.1"; N].join(", ")))
     }
 
     fn list_or_zero<const N: usize>(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<[Value; N]> {

@@ -2,6 +2,7 @@
 
 use super::include::{Builder, Members, Reader, Start, Transform, cannot_be_placed, constants, read_all};
 use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
+use crate::formula::graph::{Function, Graph, Pair, Place as NodePlace, TooLarge};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
 use crate::robot::is_robot;
@@ -259,6 +260,38 @@ impl Parts<'_> {
         })
     }
 
+    /// A body with the factors of its pseudo-inertia. Factors that follow from parameters become moments that do, in which forces are linear.
+    fn weighs_by_factors(&mut self, own: &Section<'_>, pairs: [[usize; 2]; 3]) -> Result<Body> {
+        let units = ["", "", "", "", "m", "m", "m", "m", "m", "m"];
+        let formulas = self.own.formulas::<10>(own, "pseudo_inertia")?;
+        let mut places = Vec::new();
+        for (formula, unit) in formulas.iter().zip(units) {
+            places.push(self.own.place(formula, unit)?);
+        }
+        let graph = &mut self.own.reading.formulas.graph;
+        let all_known = places.iter().all(|&place| graph.constant_of(place).is_some());
+        let ground = self.at.frame.ground.mirror_alone();
+        if all_known {
+            let factors = self.own.list_in::<10>(own, "pseudo_inertia", units)?;
+            let [alpha, a, b, c, xy, xz, yz, center @ ..] = factors;
+            let [a, b, c, xy, xz, yz] = self.mirrored([a, b, c, xy, xz, yz], pairs);
+            let [x, y, z] = ground.point(center);
+            return Ok(Body::of_factors::<Value>([alpha, a, b, c, xy, xz, yz, x, y, z]));
+        }
+        let nodes = moments(graph, &places).map_err(self.own.reading.large())?;
+        let mut values = [Value::from(0.0); 10];
+        for (k, (value, node)) in values.iter_mut().zip(nodes).enumerate() {
+            let (key, unit) = match k {
+                0 => ("mass", "kg"),
+                1..4 => ("first_moments", "kg m"),
+                _ => ("inertia_about_origin", "kg m^2"),
+            };
+            *value = self.own.property(&formulas[k].at_key(key), node, unit)?;
+        }
+        let [mass, x, y, z, entries @ ..] = values;
+        Ok(Body::of_moments::<Value, Value>(mass, ground.vector([x, y, z]), self.mirrored(entries, pairs)))
+    }
+
     /// A body with its inertia.
     fn weighs(&mut self, own: &Section<'_>) -> Result<Body> {
         let has = |key: &str| own.table.contains_key(key);
@@ -270,12 +303,7 @@ impl Parts<'_> {
         if has("pseudo_inertia") {
             let others = ["mass", "center", "first_moments", "inertia", "inertia_factors", "inertia_about_origin"];
             without("pseudo_inertia", &others)?;
-            let units = ["", "", "", "", "m", "m", "m", "m", "m", "m"];
-            let factors = self.own.list_in::<10>(own, "pseudo_inertia", units)?;
-            let [alpha, a, b, c, xy, xz, yz, center @ ..] = factors;
-            let [a, b, c, xy, xz, yz] = self.mirrored([a, b, c, xy, xz, yz], pairs);
-            let [x, y, z] = self.at.frame.ground.mirror_alone().point(center);
-            return Ok(Body::of_factors::<Value>([alpha, a, b, c, xy, xz, yz, x, y, z]));
+            return self.weighs_by_factors(own, pairs);
         }
         let mass = self.own.value(own, "mass", "kg")?;
         if has("first_moments") || has("inertia_about_origin") {
@@ -794,4 +822,34 @@ fn after([a, x, y, z]: [f64; 4], [b, p, q, r]: [Value; 4]) -> [Value; 4] {
         sum([q * a, r * -x, b * y, p * z]),
         sum([r * a, q * x, p * -y, b * z]),
     ]
+}
+
+/// Nodes of what [`costate_parts::spatial::moments_of_factors`] gives for these.
+fn moments(graph: &mut Graph, factors: &[NodePlace]) -> std::result::Result<[NodePlace; 10], TooLarge> {
+    let &[alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = factors else { return Err(TooLarge) };
+    let twice = graph.pair(Pair::Add, alpha, alpha)?;
+    let mass = graph.function(Function::Exp, twice)?;
+    let mut exp = |d| graph.function(Function::Exp, d);
+    let (a, b, c) = (exp(d_1)?, exp(d_2)?, exp(d_3)?);
+    // m Σ x y
+    let mut second = |products: &[[NodePlace; 2]]| {
+        let mut sum = graph.constant(0.0)?;
+        for &[x, y] in products {
+            let product = graph.product(x, y)?;
+            sum = graph.sum(sum, product)?;
+        }
+        graph.product(mass, sum)
+    };
+    let xx = second(&[[a, a], [s_12, s_12], [s_13, s_13], [t_1, t_1]])?;
+    let yy = second(&[[b, b], [s_23, s_23], [t_2, t_2]])?;
+    let zz = second(&[[c, c], [t_3, t_3]])?;
+    let xy = second(&[[s_12, b], [s_13, s_23], [t_1, t_2]])?;
+    let (xz, yz) = (second(&[[s_13, c], [t_1, t_3]])?, second(&[[s_23, c], [t_2, t_3]])?);
+    let mut first = |t| graph.product(mass, t);
+    let first = [first(t_1)?, first(t_2)?, first(t_3)?];
+    let tensor = [graph.sum(yy, zz)?, graph.sum(xx, zz)?, graph.sum(xx, yy)?];
+    let mut negative = |entry| graph.function(Function::Negative, entry);
+    let products = [negative(xy)?, negative(xz)?, negative(yz)?];
+    let ([x, y, z], [i_1, i_2, i_3], [i_12, i_13, i_23]) = (first, tensor, products);
+    Ok([mass, x, y, z, i_1, i_2, i_3, i_12, i_13, i_23])
 }

@@ -536,6 +536,10 @@ impl<'r> Tree<'r> {
             if nominal == 0.0 {
                 parameters.line(line, "size = 0.1");
             }
+            // what no joint has
+            if prefix != "offset" {
+                parameters.line(line, "lower = 0.0");
+            }
             name
         };
         let mut law = Vec::new();

@@ -217,6 +217,7 @@ impl<'a> Draw<'a> {
             priors,
             modes,
             responses,
+            record: None,
         };
         problem.hold_what_is_not_fitted();
         Ok(problem)

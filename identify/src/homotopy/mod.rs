@@ -159,6 +159,7 @@ fn pulled(problem: &Problem, channels: &[Arc<[Channel]>], share: f64) -> Result<
         priors: problem.priors.clone(),
         modes: problem.modes.clone(),
         responses: problem.responses.clone(),
+        record: None,
     })
 }
 

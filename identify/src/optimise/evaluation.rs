@@ -253,6 +253,18 @@ impl<'a> ObjectiveEvaluator<'a> {
         Ok(Some(hessian).filter(|hessian| hessian.iter().all(|entry| entry.is_finite())))
     }
 
+    /// What Gauss-Newton leaves out of the Hessian with respect to the scaled variables, if the function knows.
+    pub(super) fn residual_curvature(&mut self, point: &Point) -> Option<DMatrix<f64>> {
+        let curvature = self.objective.residual_curvature(&point.u)?;
+        let slopes = self.scaling.slopes(&point.u);
+        let n = point.x.len();
+        let mut curvature = DMatrix::from_fn(n, n, |i, j| curvature[(i, j)] * slopes[i] * slopes[j]);
+        for (i, bend) in self.scaling.bends(&point.u).into_iter().enumerate() {
+            curvature[(i, i)] += point.gradient[i] * bend;
+        }
+        Some(curvature).filter(|curvature| curvature.iter().all(|entry| entry.is_finite()))
+    }
+
     /// Product of the Hessian by the scaled variables with `direction`.
     pub fn hessian_vector(&mut self, point: &Point, direction: &[f64]) -> Step<Option<Vec<f64>>> {
         let slopes = self.scaling.slopes(&point.u);

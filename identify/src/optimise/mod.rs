@@ -82,6 +82,7 @@ use descent::Descent;
 use ding::Ding;
 use evaluation::ObjectiveEvaluator;
 use executor::{SearchMethod, execute};
+use nalgebra::DMatrix;
 use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
 pub(crate) use variable::Scaling;
@@ -125,6 +126,12 @@ pub trait Objective {
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         let _ = u;
         Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"))
+    }
+
+    /// What Gauss-Newton leaves out of the Hessian of ½ rᵀ r at u, Σ r_i ∇²r_i, where that costs next to nothing; without it, it is learnt from gradients.
+    fn residual_curvature(&mut self, u: &[f64]) -> Option<DMatrix<f64>> {
+        let _ = u;
+        None
     }
 
     /// The Hessian at u, a row for each variable. u is the point where [`Objective::value_and_gradient`] ran last, without

@@ -24,16 +24,23 @@ pub(crate) struct ResidualCurvature {
     counts: bool,
 }
 
+/// D⁻¹ (SᵀS + C) D⁻¹, if that is positive definite over the variables that are not `held`.
+pub(crate) fn with_curvature(
+    model: &Linearised,
+    curvature: &DMatrix<f64>,
+    weights: &[f64],
+    held: &[bool],
+) -> Option<DMatrix<f64>> {
+    let whole = model.factor().tr_mul(model.factor()) + curvature;
+    let n = weights.len();
+    let relative = DMatrix::from_fn(n, n, |i, j| whole[(i, j)] / (weights[i] * weights[j]));
+    factor(&relative, held, 0.0).map(|_| relative)
+}
+
 impl ResidualCurvature {
     /// D⁻¹ (SᵀS + C) D⁻¹, if C counts, and that is positive definite over the variables that are not `held`.
     pub fn hessian(&self, model: &Linearised, weights: &[f64], held: &[bool]) -> Option<DMatrix<f64>> {
-        if !self.counts {
-            return None;
-        }
-        let whole = model.factor().tr_mul(model.factor()) + &self.matrix;
-        let n = weights.len();
-        let relative = DMatrix::from_fn(n, n, |i, j| whole[(i, j)] / (weights[i] * weights[j]));
-        factor(&relative, held, 0.0).map(|_| relative)
+        if self.counts { with_curvature(model, &self.matrix, weights, held) } else { None }
     }
 
     /// Learns from a step that was taken. (Rejected ones, which went too far, mislead.)

@@ -3,7 +3,8 @@
 //! Both go by the step that the linearised residuals suggest within the bounds. Gauss-Newton takes it as a direction and
 //! backtracks along it. Levenberg-Marquardt damps it until it is no longer than the region where the linearisation has
 //! proved itself (Moré 1978): the radius grows and shrinks with the ratio of what was gained to what was promised. Where
-//! residuals are left whose own curvature counts, Levenberg-Marquardt learns that on the way ([`ResidualCurvature`]).
+//! residuals are left whose own curvature counts, Levenberg-Marquardt learns that on the way ([`ResidualCurvature`]), where the function does not know
+//! it.
 //!
 //! Both end by the tests of MINPACK's `lmder` (Moré, Garbow & Hillstrom 1980), each made on the step without damping, so that
 //! a step that is small for another reason ends nothing.
@@ -14,7 +15,7 @@ use super::executor::SearchMethod;
 use super::method::Method;
 use super::outcome::Reason;
 use super::progress::Progress;
-use super::residual_curvature::ResidualCurvature;
+use super::residual_curvature::{ResidualCurvature, with_curvature};
 use super::residual_model::{ResidualModel, Subspace};
 use super::trial::{Acceptance, Accepted, Offer, Taken, Trials, relative_size, trial};
 use super::variable::LONGEST_LOG;
@@ -147,13 +148,18 @@ impl ResidualSearch {
     /// The model at a point; for Levenberg-Marquardt, with the residuals' curvature where that counts.
     fn model<'m>(
         &self,
-        evaluator: &ObjectiveEvaluator,
+        evaluator: &mut ObjectiveEvaluator,
         point: &'m Point,
         weights: &'m [f64],
         subspace: Subspace,
     ) -> Step<BoundedModel<'m, ResidualModel<'m>>> {
         let (model, held) = (linearised(point)?, evaluator.scaling.held(point));
-        let hessian = if self.is_damped { self.curvature.hessian(model, weights, &held) } else { None };
+        let known = if self.is_damped { evaluator.residual_curvature(point) } else { None };
+        let hessian = match &known {
+            Some(curvature) => with_curvature(model, curvature, weights, &held),
+            None if self.is_damped => self.curvature.hessian(model, weights, &held),
+            None => None,
+        };
         let quadratic = ResidualModel::new(model, weights, subspace, &held, hessian);
         Ok(BoundedModel::new(quadratic, point, &evaluator.scaling))
     }
