@@ -102,7 +102,12 @@ impl Earlier {
     /// Standard deviations of the noise that were found, by the sensors' names.
     pub fn deviations(&self) -> Vec<(String, f64)> {
         let sensors = self.document["estimated_deviations"]["sensors"].as_array().into_iter().flatten();
-        let found = sensors.map(|sensor| Some((sensor["name"].as_str()?.to_string(), sensor["deviation"].as_f64()?)));
+        let found = sensors.map(|sensor| {
+            let [deviation, samples] = ["deviation", "samples"].map(|key| sensor[key].as_f64());
+            // correlated samples weigh what they are worth
+            let worth = sensor["independent_samples"].as_f64().zip(samples).map_or(1.0, |(worth, all)| all / worth);
+            Some((sensor["name"].as_str()?.to_string(), deviation? * worth.sqrt()))
+        });
         found.flatten().collect()
     }
 

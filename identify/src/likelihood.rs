@@ -26,9 +26,10 @@ pub use rounds::identify_with_noise;
 pub(crate) use rounds::{continued, joined, left};
 
 use crate::problem::{Experiment, Problem};
+use crate::statistics::worth;
 use crate::table::table;
 use crate::{Error, Result};
-use costate::cost::{LeastSquares, Loss};
+use costate::cost::{LeastSquares, Loss, Reference};
 use costate::shown::rounded;
 use costate::spread::{Spread, norm};
 use serde_json::{Value, json};
@@ -49,6 +50,10 @@ pub struct UnknownDeviation {
     pub output: usize,
     /// Names of the experiments that share the deviation, those for validation, too.
     pub experiments: Vec<String>,
+    /// True if samples count as the independent ones that they are worth ([`Problem::of_correlated_residuals`]).
+    pub is_correlated: bool,
+    /// So many samples are worth an independent one; 1 before anything is known.
+    pub correlation: f64,
 }
 
 impl UnknownDeviation {
@@ -96,12 +101,70 @@ impl Problem {
             let problem = "no experiment that is fitted compares it";
             return Err(Error::invalid(what, problem, "give a number, or share the deviation with one that is fitted"));
         }
-        let sensor = UnknownDeviation { name: name.to_string(), output: k, experiments: experiments.to_vec() };
+        let (name, experiments) = (name.to_string(), experiments.to_vec());
+        let sensor = UnknownDeviation { name, output: k, experiments, is_correlated: false, correlation: 1.0 };
         let spread = self.spread(&sensor);
         self.set_deviation(&sensor, spread)?;
         self.unknown_deviations.push(sensor);
         self.refuse_weights()?;
         Ok(self)
+    }
+
+    /// The problem with residuals of the sensor `name`, whose deviation is estimated, that are correlated in time, as those of a model are which does not
+    /// explain all: its samples count as the independent ones that they are worth, n/(1 + 2 Σ ρ_k), by the residuals' autocorrelation ρ at lags k.
+    ///
+    /// # Errors
+    /// A sensor whose deviation is not estimated, or one with a filter or a spectrum, which correlates residuals itself.
+    pub fn of_correlated_residuals(mut self, name: &str) -> Result<Self> {
+        let known: Vec<&str> = self.unknown_deviations.iter().map(|own| own.name.as_str()).collect();
+        let Some(k) = known.iter().position(|own| *own == name) else {
+            return Err(Error::unknown("estimated deviation", name, "the problem", known));
+        };
+        let sensor = &self.unknown_deviations[k];
+        let is_filtered = |experiment: &Experiment| {
+            let cost = experiment.cost.as_least_squares();
+            sensor.sees(experiment, sensor.output) && cost.is_some_and(|cost| !cost.sensors().is_empty())
+        };
+        if self.all().any(is_filtered) {
+            let problem = "its samples are seen through a sensor, a filter or a spectrum, which correlates them itself";
+            let remedy = "leave that out, or take deviation = \"estimated\"";
+            return Err(Error::invalid(format!("the deviation of `{name}`"), problem, remedy));
+        }
+        self.unknown_deviations[k].is_correlated = true;
+        Ok(self)
+    }
+
+    /// So many samples of each sensor are worth an independent one at `u`, by one run of each experiment without derivatives; 1 where residuals are not
+    /// correlated.
+    fn correlations(&self, u: &[f64]) -> Result<Vec<f64>> {
+        let sensors: Vec<&UnknownDeviation> = self.unknown_deviations.iter().collect();
+        let mut counts = vec![(0.0, 0.0); sensors.len()];
+        for experiment in &self.experiments {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let signature = experiment.simulation.signature();
+            let is_seen = |reference: &&Reference| {
+                sensors.iter().any(|own| own.is_correlated && own.sees(experiment, reference.output))
+            };
+            let references: Vec<&Reference> = cost.references().iter().filter(is_seen).collect();
+            if references.is_empty() {
+                continue;
+            }
+            let outputs: Vec<usize> = references.iter().map(|reference| reference.output).collect();
+            let told = experiment.simulation.outputs(&experiment.own(u), &outputs)?;
+            for (reference, told) in references.into_iter().zip(told) {
+                let period = cost.quantity(reference, signature).period;
+                let residual = |i: usize| costate::signature::difference(told[i], reference.values[i], period);
+                let residuals: Vec<f64> = cost.samples(reference).map(residual).collect();
+                let (count, worth) = (residuals.len() as f64, worth(&residuals));
+                for (sensor, (samples, independent)) in sensors.iter().zip(&mut counts) {
+                    if sensor.sees(experiment, reference.output) {
+                        (*samples, *independent) = (*samples + count, *independent + count / worth);
+                    }
+                }
+            }
+        }
+        let of = |(samples, independent): (f64, f64)| if independent > 0.0 { samples / independent } else { 1.0 };
+        Ok(counts.into_iter().map(of).collect())
     }
 
     /// Root mean square of a sensor's data about their mean in each experiment; what rounds begin with.
@@ -189,7 +252,10 @@ impl Problem {
 
     /// Σ 2 N ln σ of the sensors whose noise is estimated.
     pub(crate) fn log_deviations(&self) -> f64 {
-        let of = |sensor: &UnknownDeviation| 2.0 * self.samples(sensor) as f64 * self.deviation(sensor).ln();
+        let of = |sensor: &UnknownDeviation| {
+            let (samples, own) = (self.samples(sensor) as f64 / sensor.correlation, self.deviation(sensor));
+            2.0 * samples * (own / sensor.correlation.sqrt()).ln()
+        };
         self.unknown_deviations.iter().map(of).sum()
     }
 
@@ -237,8 +303,45 @@ pub struct SensorNoise {
     pub standard_error: f64,
     /// Number N of samples.
     pub samples: usize,
+    /// So many independent samples are these worth; all of them, where they are taken for independent.
+    pub independent: f64,
     /// Number p of parameters that the samples determine; no whole number where outputs share parameters.
     pub parameters: f64,
+}
+
+/// Estimated deviation of priors.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PriorNoise {
+    /// Names of their parameters.
+    pub names: Vec<String>,
+    /// Unit of these, and of the deviation; 1 where they are log-normal.
+    pub unit: String,
+    /// True if it is the deviation of logarithms.
+    pub is_log: bool,
+    /// The standard deviation.
+    pub deviation: f64,
+    /// Standard error of the deviation, σ/√(2 γ).
+    pub standard_error: f64,
+    /// Number γ of directions that the data determine, of as many as there are parameters.
+    pub determined: f64,
+}
+
+impl PriorNoise {
+    /// In a sentence.
+    fn sentence(&self) -> String {
+        let PriorNoise { names, unit, is_log, deviation, standard_error, determined } = self;
+        let of = if *is_log { "of logarithms " } else { "" };
+        let unit = if unit == "1" || *is_log { String::new() } else { format!(" {unit}") };
+        let first = names.first().map_or("", String::as_str);
+        format!(
+            "priors of {} parameters (`{first}` ..): standard deviation {of}{} +/- {}{unit} by evidence; the data determine {} of them",
+            names.len(),
+            rounded(*deviation, 3),
+            rounded(*standard_error, 2),
+            rounded(*determined, 3),
+        )
+    }
 }
 
 /// Estimated noise of all sensors.
@@ -247,12 +350,16 @@ pub struct SensorNoise {
 pub struct NoiseEstimate {
     /// Noise of each sensor, in the problem's order.
     pub sensors: Vec<SensorNoise>,
+    /// Deviations of priors, where they are estimated.
+    pub priors: Vec<PriorNoise>,
     /// Fits, each with the deviations that the one before has led to.
     pub rounds: usize,
     /// The end of the rounds.
     pub end: RoundsEnd,
     /// The end of the rounds in a sentence.
     pub sentence: String,
+    /// What the logarithms of deviations add to the cost.
+    pub(crate) level: f64,
 }
 
 impl NoiseEstimate {
@@ -274,13 +381,21 @@ impl NoiseEstimate {
                 format!("+/- {error}"),
                 sensor.unit.clone(),
                 sensor.samples.to_string(),
+                rounded(sensor.independent, 4),
                 rounded(sensor.parameters, 3),
             ]
         };
-        let header = ["sensor", "deviation", "+/- error", "unit", "samples", "parameters"];
-        let rows: Vec<Vec<String>> = self.sensors.iter().map(row).collect();
+        let mut header = vec!["sensor", "deviation", "+/- error", "unit", "samples", "worth", "parameters"];
+        let mut rows: Vec<Vec<String>> = self.sensors.iter().map(row).collect();
+        if self.sensors.iter().all(|sensor| sensor.independent == sensor.samples as f64) {
+            header.remove(5);
+            rows.iter_mut().for_each(|row| drop(row.remove(5)));
+        }
         let kind = if self.end == RoundsEnd::Settled { "" } else { "warning: " };
-        format!("{}\n{kind}{}", table(&header, &rows), self.sentence)
+        let mut lines = if rows.is_empty() { Vec::new() } else { vec![table(&header, &rows)] };
+        lines.extend(self.priors.iter().map(PriorNoise::sentence));
+        lines.push(format!("{kind}{}", self.sentence));
+        lines.join("\n")
     }
 
     /// JSON for programs.
@@ -288,11 +403,18 @@ impl NoiseEstimate {
         let sensor = |s: &SensorNoise| {
             json!({
                 "name": s.name, "unit": s.unit, "deviation": s.deviation, "standard_error": s.standard_error, "samples": s.samples,
-                "parameters": s.parameters,
+                "independent_samples": s.independent, "parameters": s.parameters,
+            })
+        };
+        let prior = |own: &PriorNoise| {
+            json!({
+                "names": own.names, "unit": own.unit, "of_logarithms": own.is_log, "deviation": own.deviation,
+                "standard_error": own.standard_error, "determined": own.determined,
             })
         };
         json!({
             "sensors": self.sensors.iter().map(sensor).collect::<Vec<_>>(),
+            "priors": self.priors.iter().map(prior).collect::<Vec<_>>(),
             "rounds": self.rounds,
             "end": self.end,
             "sentence": self.sentence,

@@ -115,6 +115,27 @@ pub struct Prior {
     pub parameter: usize,
     /// Distribution of the parameter before any data.
     pub distribution: Distribution,
+    /// True if its deviation is estimated together with the parameters: one for all such priors of one kind and unit
+    /// ([`crate::likelihood::identify_with_noise`]).
+    pub is_estimated: bool,
+}
+
+impl Distribution {
+    /// Standard deviation, of the logarithm where it is log-normal.
+    pub(crate) fn deviation(&self) -> f64 {
+        match *self {
+            Distribution::Normal { deviation, .. } => deviation,
+            Distribution::LogNormal { factor, .. } => factor.ln(),
+        }
+    }
+
+    /// The distribution with another such deviation.
+    pub(crate) fn with_deviation(self, deviation: f64) -> Self {
+        match self {
+            Distribution::Normal { mean, .. } => Distribution::Normal { mean, deviation },
+            Distribution::LogNormal { median, .. } => Distribution::LogNormal { median, factor: deviation.exp() },
+        }
+    }
 }
 
 impl Prior {
@@ -164,15 +185,54 @@ impl Problem {
     /// An unknown parameter, or one that [`Problem::validate`] refuses.
     pub fn with_prior(mut self, name: &str, distribution: Distribution) -> Result<Self> {
         for place in self.places(name)? {
-            self.set_prior(place, distribution);
-            Prior { parameter: place, distribution }.validate(&self.parameters[place], self.start[place])?;
+            let prior = Prior { parameter: place, distribution, is_estimated: false };
+            prior.validate(&self.parameters[place], self.start[place])?;
+            self.set_prior(prior);
         }
         Ok(self)
     }
 
-    pub(crate) fn set_prior(&mut self, parameter: usize, distribution: Distribution) {
-        self.priors.retain(|prior| prior.parameter != parameter);
-        self.priors.push(Prior { parameter, distribution });
+    /// The problem with a prior about this centre whose deviation is estimated together with the parameters, as one of all such priors of the same
+    /// kind and unit, for [`crate::likelihood::identify_with_noise`]. It begins with the parameter's size; `is_log`: log-normal, with a factor
+    /// of 2.
+    ///
+    /// # Errors
+    /// As [`Problem::with_prior`].
+    pub fn with_estimated_prior(mut self, name: &str, centre: f64, is_log: bool) -> Result<Self> {
+        for place in self.places(name)? {
+            let distribution = match is_log {
+                true => Distribution::LogNormal { median: centre, factor: 2.0 },
+                false => Distribution::Normal { mean: centre, deviation: self.size(place) },
+            };
+            let prior = Prior { parameter: place, distribution, is_estimated: true };
+            prior.validate(&self.parameters[place], self.start[place])?;
+            self.set_prior(prior);
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn set_prior(&mut self, prior: Prior) {
+        self.priors.retain(|own| own.parameter != prior.parameter);
+        self.priors.push(prior);
+    }
+
+    /// Priors that share a deviation which is estimated: their places.
+    pub(crate) fn estimated_priors(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let kind = |k: usize| {
+            let Prior { parameter, distribution, .. } = &self.priors[k];
+            match distribution {
+                Distribution::Normal { .. } => Some(self.parameters[*parameter].unit.as_str()),
+                Distribution::LogNormal { .. } => None,
+            }
+        };
+        for k in (0..self.priors.len()).filter(|&k| self.priors[k].is_estimated) {
+            match groups.iter_mut().find(|group| kind(group[0]) == kind(k)) {
+                Some(group) => group.push(k),
+                None => groups.push(vec![k]),
+            }
+        }
+        groups
     }
 
     /// Cost of the priors at `u`: ½ Σ r².

@@ -366,7 +366,11 @@ fn deviation(output: &Section<'_>) -> Result<Option<Deviation>> {
     output.named("deviation", |name| match name {
         "estimated" => Ok(Deviation::Estimated),
         "estimated-alone" => Ok(Deviation::EstimatedAlone),
-        _ => Err(Error::unknown("kind of deviation", name, "", ["estimated", "estimated-alone", "a number"])),
+        "estimated-correlated" => Ok(Deviation::EstimatedCorrelated),
+        _ => {
+            let known = ["estimated", "estimated-alone", "estimated-correlated", "a number"];
+            Err(Error::unknown("kind of deviation", name, "", known))
+        }
     })
 }
 

@@ -90,6 +90,20 @@ pub struct OutputColumn {
     pub spectrum: Option<SpectrumSetting>,
 }
 
+/// The prior of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PriorSetting {
+    /// This distribution.
+    Given(Distribution),
+    /// One about this centre, with a deviation that is estimated: see [`Problem::with_estimated_prior`].
+    Estimated {
+        /// Mean or median.
+        centre: f64,
+        /// True for a log-normal one.
+        is_log: bool,
+    },
+}
+
 /// The standard deviation of an output's noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Deviation {
@@ -99,6 +113,8 @@ pub enum Deviation {
     Estimated,
     /// Estimated together with the parameters: for each stated experiment alone.
     EstimatedAlone,
+    /// As [`Deviation::Estimated`], of residuals that are correlated in time: samples count as the independent ones that they are worth.
+    EstimatedCorrelated,
 }
 
 /// Settings of one parameter.
@@ -123,7 +139,7 @@ pub struct ParameterSetting {
     /// The column whose first sample it starts from, in each experiment.
     pub start_column: Option<String>,
     /// Distribution before any data.
-    pub prior: Option<Distribution>,
+    pub prior: Option<PriorSetting>,
     /// A uniform prior, which is bounds.
     pub uniform: Option<[f64; 2]>,
     /// The formula by which it follows from other parameters.
@@ -293,8 +309,22 @@ impl Specification {
             }
         }
         for sensor in &problem.unknown_deviations {
-            notes
-                .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
+            let how = if sensor.is_correlated { ", of correlated residuals," } else { "" };
+            notes.push(format!(
+                "the standard deviation of `{}`{how} is estimated together with the parameters",
+                sensor.name
+            ));
+        }
+        let estimated = problem.priors.iter().find(|prior| prior.is_estimated);
+        if let Some(prior) = estimated
+            && problem.unknown_deviations.is_empty()
+            && self.noise != Some(Noise::Given)
+        {
+            let name = &problem.parameters[prior.parameter].name;
+            let text = "its deviation is to be estimated, and that of the noise is known up to a factor only, against which it is weighed";
+            let remedy = "have the deviations of the outputs estimated (deviation = \"estimated\", or \"estimated-correlated\"), or give them with noise = \"given\"";
+            let error = Error::invalid(format!("the prior of `{name}`"), text, remedy);
+            return Err(error.under(&["parameters", crate::problem::base_name(name), "prior"]));
         }
         for (k, setting) in self.constraints.iter().enumerate() {
             let resolved = setting.resolve(entry.system.signature());

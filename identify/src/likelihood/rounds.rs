@@ -1,14 +1,27 @@
 //! Fits and estimates of the noise in turn.
 
-use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
+use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, PriorNoise, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
+use crate::linear_record::LinearRecord;
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
+use crate::prior::Distribution;
 use crate::problem::Problem;
-use crate::statistics::{ROUND_OFF, Share, shares};
+use crate::statistics::{ROUND_OFF, Share, Shares, shares};
 use crate::{Error, Result};
 use crate::{Identification, Settings, identify};
 use costate::shown::rounded;
+use std::sync::Arc;
 
-/// Identifies as [`identify`] does, and the deviations of the problem's sensors with it: the problem keeps those that were found. Costs, those of the
+/// The worth of correlated samples is taken anew where it has changed by more than this part, far less than what is known of it: else rounds do not
+/// settle.
+const WORTH: f64 = 0.02;
+/// A deviation of priors has settled when it changes by less than this part, a hundredth of what some hundred parameters leave open.
+const PRIORS_SETTLED: f64 = 1e-3;
+/// Deviations of priors stay within this factor of where they begin.
+const FARTHEST: f64 = 1e3;
+/// Fewest directions that the data must determine, for a deviation of priors.
+const LEAST_DETERMINED: f64 = 1e-2;
+
+/// Identifies as [`identify`] does, and the deviations of the problem's sensors with it, and those of its priors that are estimated: the problem keeps those that were found. Costs, those of the
 /// history too, are then J as in the [module](super), of σ over those of the first round; iterations and evaluations are those of all
 /// rounds. A problem without such sensors is left as it is.
 ///
@@ -19,7 +32,7 @@ pub fn identify_with_noise(
     settings: &Settings,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
-    if problem.unknown_deviations.is_empty() {
+    if problem.unknown_deviations.is_empty() && !problem.priors.iter().any(|prior| prior.is_estimated) {
         return identify(problem, settings, observer);
     }
     problem.refuse_weights()?;
@@ -27,12 +40,47 @@ pub fn identify_with_noise(
     let spreads: Vec<f64> = sensors.iter().map(|sensor| problem.spread(sensor)).collect();
     sensors.iter().zip(&spreads).try_for_each(|(sensor, spread)| problem.set_deviation(sensor, *spread))?;
     let start = problem.start.clone();
-    let found =
-        Rounds { problem, settings, sensors, spreads, number: 0, before: None, noise_before: None }.run(observer);
+    problem.record = record(problem, settings)?;
+    let found = Rounds::new(problem, settings, &sensors, &spreads).run(observer);
     problem.start.clone_from(&start);
+    let has_record = problem.record.take().is_some();
+    let found = match found {
+        // the record holds nowhere near there
+        Ok(found) if has_record && !is_on_record(problem, &found)? => {
+            sensors.iter().zip(&spreads).try_for_each(|(sensor, spread)| problem.set_deviation(sensor, *spread))?;
+            let found = Rounds::new(problem, settings, &sensors, &spreads).run(observer);
+            problem.start.clone_from(&start);
+            found
+        }
+        found => found,
+    };
     let mut found = found?;
     found.parameters.iter_mut().zip(start).for_each(|(parameter, start)| parameter.start = start);
     Ok(found)
+}
+
+/// The record of residuals that are linear, for a method that goes by residuals.
+fn record(problem: &Problem, settings: &Settings) -> Result<Option<Arc<LinearRecord>>> {
+    if settings.method_for(problem).0.needs() != crate::optimise::Needs::Residuals {
+        return Ok(None);
+    }
+    let record = LinearRecord::of(problem, &problem.start, &problem.free(), &settings.options.interrupt);
+    match record {
+        // the fit says so with its place
+        Err(error) if error.is_simulation_failure() => Ok(None),
+        record => Ok(record?.map(Arc::new)),
+    }
+}
+
+/// True if a run has the cost that the record told.
+fn is_on_record(problem: &Problem, found: &Identification) -> Result<bool> {
+    if found.outcome.reason == Reason::Interrupted {
+        return Ok(true);
+    }
+    let u = found.values();
+    let Some(told) = found.outcome.history.last().map(|last| last.cost) else { return Ok(true) };
+    let cost = problem.gradient()?.cost(&u)? + found.noise.as_ref().map_or(0.0, |noise| noise.level);
+    Ok((cost - told).abs() <= crate::linear_record::LINEAR * cost.abs().max(told.abs()).max(1.0))
 }
 
 /// The account of all rounds.
@@ -47,10 +95,80 @@ struct Rounds<'a> {
     /// All rounds before as one.
     before: Option<Identification>,
     /// Shares and deviations of the noise after those rounds.
-    noise_before: Option<(Vec<Share>, Vec<f64>)>,
+    noise_before: Option<(Shares, Vec<f64>)>,
+    /// Priors that share a deviation, with that which they begin with.
+    groups: Vec<(Vec<usize>, f64)>,
 }
 
-impl Rounds<'_> {
+/// Deviations for another round.
+struct Next {
+    sensors: Vec<f64>,
+    priors: Vec<f64>,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(problem: &'a mut Problem, settings: &'a Settings, sensors: &[UnknownDeviation], spreads: &[f64]) -> Self {
+        let (sensors, spreads) = (sensors.to_vec(), spreads.to_vec());
+        let mut groups = Vec::new();
+        for group in problem.estimated_priors() {
+            let squares = group.iter().map(|&k| {
+                let prior = &problem.priors[k];
+                let size = problem.size(prior.parameter);
+                if matches!(prior.distribution, Distribution::LogNormal { .. }) { 2f64.ln() } else { size }.powi(2)
+            });
+            let begun = (squares.sum::<f64>() / group.len() as f64).sqrt();
+            groups.push((group, begun));
+        }
+        problem.unknown_deviations.iter_mut().for_each(|own| own.correlation = 1.0);
+        let mut rounds =
+            Rounds { problem, settings, sensors, spreads, number: 0, before: None, noise_before: None, groups };
+        let begun: Vec<f64> = rounds.groups.iter().map(|group| group.1).collect();
+        rounds.set_priors(&begun);
+        rounds
+    }
+
+    fn set_priors(&mut self, deviations: &[f64]) {
+        for ((group, _), deviation) in self.groups.iter().zip(deviations) {
+            for &k in group {
+                let prior = &mut self.problem.priors[k];
+                prior.distribution = prior.distribution.with_deviation(*deviation);
+            }
+        }
+    }
+
+    /// Deviations of priors by the evidence (MacKay 1992): σ² = Σ d²/γ with distances d from the centres and γ the number of directions that the
+    /// data determine.
+    fn next_priors(&self, found: &Identification, shares: &Shares) -> Vec<f64> {
+        let u = found.values();
+        let next = |(group, begun): &(Vec<usize>, f64)| {
+            let (own, determined) = (self.prior_deviation(group), determined(group, shares));
+            if determined < LEAST_DETERMINED {
+                return own;
+            }
+            let squares: f64 = group.iter().map(|&k| self.problem.priors[k].residual(&u).powi(2)).sum();
+            (own * (squares / determined).sqrt()).clamp(begun / FARTHEST, begun * FARTHEST)
+        };
+        self.groups.iter().map(next).collect()
+    }
+
+    fn prior_deviation(&self, group: &[usize]) -> f64 {
+        self.problem.priors[group[0]].distribution.deviation()
+    }
+
+    /// Takes the worth of correlated samples anew.
+    fn look_at_correlation(&mut self, found: &Identification) -> Result<()> {
+        if !self.sensors.iter().any(|sensor| sensor.is_correlated) {
+            return Ok(());
+        }
+        for (k, now) in self.problem.correlations(&found.values())?.into_iter().enumerate() {
+            if (now / self.sensors[k].correlation - 1.0).abs() > WORTH {
+                self.sensors[k].correlation = now;
+                self.problem.unknown_deviations[k].correlation = now;
+            }
+        }
+        Ok(())
+    }
+
     fn run(mut self, observer: &mut dyn FnMut(&Iteration) -> Flow) -> Result<Identification> {
         loop {
             self.number += 1;
@@ -63,14 +181,17 @@ impl Rounds<'_> {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
-            let deviations = self.sensors.iter().zip(&shares).map(|(sensor, share)| estimate(sensor, share));
-            let deviations = deviations.collect::<Result<Vec<f64>>>()?;
-            if let Some(end) = self.ended(&found, &deviations, stopped) {
+            self.look_at_correlation(&found)?;
+            let sensors = self.sensors.iter().zip(&shares.sensors).map(|(sensor, share)| estimate(sensor, share));
+            let sensors = sensors.collect::<Result<Vec<f64>>>()?;
+            let next = Next { priors: self.next_priors(&found, &shares), sensors };
+            if let Some(end) = self.ended(&found, &next, stopped) {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
             let own = self.sensors.iter().map(|sensor| self.problem.deviation(sensor)).collect();
-            self.set(&deviations)?;
+            self.set(&next.sensors)?;
+            self.set_priors(&next.priors);
             self.problem.start = found.values();
             (self.before, self.noise_before) = (Some(found), Some((shares, own)));
         }
@@ -128,13 +249,18 @@ impl Rounds<'_> {
     /// Σ N ln σ over the first round's.
     fn level(&self) -> f64 {
         let part = |(sensor, spread): (&UnknownDeviation, &f64)| {
-            self.problem.samples(sensor) as f64 * (self.problem.deviation(sensor) / spread).ln()
+            let samples = self.problem.samples(sensor) as f64 / sensor.correlation;
+            samples * (self.problem.deviation(sensor) / (sensor.correlation.sqrt() * spread)).ln()
         };
-        self.sensors.iter().zip(&self.spreads).map(part).sum()
+        let prior =
+            |(group, begun): &(Vec<usize>, f64)| group.len() as f64 * (self.prior_deviation(group) / begun).ln();
+        let sensors: f64 = self.sensors.iter().zip(&self.spreads).map(part).sum();
+        sensors + self.groups.iter().map(prior).sum::<f64>()
     }
 
     /// The end of the rounds if an output is reproduced to round-off.
-    fn perfect(&self, shares: &[Share]) -> Option<(RoundsEnd, String)> {
+    fn perfect(&self, shares: &Shares) -> Option<(RoundsEnd, String)> {
+        let shares = &shares.sensors;
         let is_perfect =
             |share: &Share, spread: f64| share.squares <= (ROUND_OFF * spread).powi(2) * share.samples as f64;
         let place = (0..shares.len()).find(|&k| is_perfect(&shares[k], self.spreads[k]))?;
@@ -146,16 +272,25 @@ impl Rounds<'_> {
     }
 
     /// The end of the rounds, if no other one is of use; `deviations` would be those of the next.
-    fn ended(&self, found: &Identification, deviations: &[f64], stopped: bool) -> Option<(RoundsEnd, String)> {
+    fn ended(&self, found: &Identification, next: &Next, stopped: bool) -> Option<(RoundsEnd, String)> {
         let change = |(sensor, next): (&UnknownDeviation, &f64)| (next / self.problem.deviation(sensor) - 1.0).abs();
-        let change = self.sensors.iter().zip(deviations).map(change).fold(0.0, f64::max);
+        let of_sensors = self.sensors.iter().zip(&next.sensors).map(change).fold(0.0, f64::max);
+        let change = |((group, _), next): (&(Vec<usize>, f64), &f64)| (next / self.prior_deviation(group) - 1.0).abs();
+        let of_priors = self.groups.iter().zip(&next.priors).map(change).fold(0.0, f64::max);
+        let change = of_sensors.max(of_priors);
+        let is_settled = of_sensors <= SETTLED && of_priors <= PRIORS_SETTLED;
         let (number, percent) = (self.number, rounded(100.0 * change, 2));
         let outcome = &found.outcome;
         let options = &self.settings.options;
         let used_up = outcome.evaluations >= options.max_evaluations || outcome.iterations >= options.max_iterations;
-        if change <= SETTLED {
+        if is_settled {
             let rounds = if number == 1 { "1 round".to_string() } else { format!("{number} rounds") };
-            return Some((RoundsEnd::Settled, format!("the noise of each sensor is estimated, in {rounds} of fits")));
+            let what = match (self.sensors.is_empty(), self.groups.is_empty()) {
+                (false, true) => "the noise of each sensor is",
+                (true, _) => "the deviation of priors is",
+                (false, false) => "the noise of each sensor and the deviation of priors are",
+            };
+            return Some((RoundsEnd::Settled, format!("{what} estimated, in {rounds} of fits")));
         }
         if !outcome.converged || stopped || used_up {
             let sentence = format!(
@@ -173,25 +308,47 @@ impl Rounds<'_> {
         })
     }
 
-    fn noise(&self, shares: &[Share], (end, sentence): (RoundsEnd, String)) -> NoiseEstimate {
+    fn noise(&self, shares: &Shares, (end, sentence): (RoundsEnd, String)) -> NoiseEstimate {
         let sensor = |(sensor, share): (&UnknownDeviation, &Share)| {
-            let deviation = self.problem.deviation(sensor);
-            let freedom = share.samples as f64 - share.parameters;
+            let deviation = self.problem.deviation(sensor) / sensor.correlation.sqrt();
+            let independent = share.samples as f64 / sensor.correlation;
+            // correlated samples may be worth fewer than what their fit takes
+            let freedom = (independent - share.parameters).max(1.0);
             SensorNoise {
                 name: sensor.name.clone(),
                 unit: self.problem.first().simulation.signature().outputs[sensor.output].unit.clone(),
                 deviation,
                 standard_error: deviation / (2.0 * freedom).sqrt(),
                 samples: share.samples,
+                independent,
                 parameters: share.parameters,
             }
         };
-        let sensors = self.sensors.iter().zip(shares).map(sensor).collect();
-        NoiseEstimate { sensors, rounds: self.number, end, sentence }
+        let prior = |(group, _): &(Vec<usize>, f64)| {
+            let (first, deviation) = (&self.problem.priors[group[0]], self.prior_deviation(group));
+            let determined = determined(group, shares);
+            let name = |k: &usize| self.problem.parameters[self.problem.priors[*k].parameter].name.clone();
+            PriorNoise {
+                names: group.iter().map(name).collect(),
+                unit: self.problem.parameters[first.parameter].unit.clone(),
+                is_log: matches!(first.distribution, Distribution::LogNormal { .. }),
+                deviation,
+                standard_error: deviation / (2.0 * determined).sqrt(),
+                determined,
+            }
+        };
+        let sensors = self.sensors.iter().zip(&shares.sensors).map(sensor).collect();
+        let priors = self.groups.iter().map(prior).collect();
+        NoiseEstimate { sensors, priors, rounds: self.number, end, sentence, level: self.level() }
     }
 }
 
-/// √(Σ (y - ȳ)²/(N - p)).
+/// Number of directions of a group of priors that the data determine.
+fn determined(group: &[usize], shares: &Shares) -> f64 {
+    group.iter().map(|&k| (1.0 - shares.priors[k]).max(0.0)).sum()
+}
+
+/// √(Σ (y - ȳ)²/(N - p)), times the root of how many samples are worth one.
 fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
     let freedom = share.samples as f64 - share.parameters;
     if freedom < FEWEST {
@@ -203,7 +360,7 @@ fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
         let remedy = "give the deviation as a number, take more samples, or fix parameters";
         return Err(Error::invalid(format!("the deviation of `{name}`"), problem, remedy));
     }
-    Ok((share.squares / freedom).sqrt())
+    Ok((share.squares / freedom * sensor.correlation).sqrt())
 }
 
 /// Settings with what the search so far has left of evaluations and iterations, from where it is: without a homotopy.

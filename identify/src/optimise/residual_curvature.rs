@@ -24,23 +24,54 @@ pub(crate) struct ResidualCurvature {
     counts: bool,
 }
 
-/// D⁻¹ (SᵀS + C) D⁻¹, if that is positive definite over the variables that are not `held`.
+/// Curvatures below this part of the largest are taken for as much.
+const LEAST_CURVATURE: f64 = 1e-12;
+
+/// D⁻¹ (SᵀS + C) D⁻¹ with a matrix C.
+fn relative(model: &Linearised, curvature: &DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> {
+    let whole = model.factor().tr_mul(model.factor()) + curvature;
+    let n = weights.len();
+    DMatrix::from_fn(n, n, |i, j| whole[(i, j)] / (weights[i] * weights[j]))
+}
+
+/// D⁻¹ (SᵀS + C) D⁻¹ with a matrix C that is exact, made positive definite over the variables that are not `held`: along directions of negative curvature,
+/// by the size of that (Dauphin et al. 2014), so that steps lead away from saddles.
 pub(crate) fn with_curvature(
     model: &Linearised,
-    curvature: &DMatrix<f64>,
+    mut curvature: DMatrix<f64>,
     weights: &[f64],
     held: &[bool],
 ) -> Option<DMatrix<f64>> {
-    let whole = model.factor().tr_mul(model.factor()) + curvature;
-    let n = weights.len();
-    let relative = DMatrix::from_fn(n, n, |i, j| whole[(i, j)] / (weights[i] * weights[j]));
-    factor(&relative, held, 0.0).map(|_| relative)
+    // what has no influence has no curvature
+    for (k, norm) in model.column_norms().into_iter().enumerate() {
+        if norm == 0.0 {
+            curvature.row_mut(k).fill(0.0);
+            curvature.column_mut(k).fill(0.0);
+        }
+    }
+    let mut all = relative(model, &curvature, weights);
+    if factor(&all, held, 0.0).is_some() {
+        return Some(all);
+    }
+    let moving: Vec<usize> = (0..held.len()).filter(|&k| !held[k]).collect();
+    let part = all.select_rows(&moving).select_columns(&moving);
+    let mut eigen = nalgebra::SymmetricEigen::try_new(part, f64::EPSILON, 0)?;
+    let least = LEAST_CURVATURE * eigen.eigenvalues.amax();
+    eigen.eigenvalues.iter_mut().for_each(|value| *value = value.abs().max(least));
+    let part = eigen.recompose();
+    for (i, &row) in moving.iter().enumerate() {
+        for (k, &column) in moving.iter().enumerate() {
+            all[(row, column)] = 0.5 * (part[(i, k)] + part[(k, i)]);
+        }
+    }
+    factor(&all, held, 0.0).map(|_| all)
 }
 
 impl ResidualCurvature {
     /// D⁻¹ (SᵀS + C) D⁻¹, if C counts, and that is positive definite over the variables that are not `held`.
     pub fn hessian(&self, model: &Linearised, weights: &[f64], held: &[bool]) -> Option<DMatrix<f64>> {
-        if self.counts { with_curvature(model, &self.matrix, weights, held) } else { None }
+        let all = self.counts.then(|| relative(model, &self.matrix, weights))?;
+        factor(&all, held, 0.0).map(|_| all)
     }
 
     /// Learns from a step that was taken. (Rejected ones, which went too far, mislead.)

@@ -155,7 +155,7 @@ impl ResidualSearch {
     ) -> Step<BoundedModel<'m, ResidualModel<'m>>> {
         let (model, held) = (linearised(point)?, evaluator.scaling.held(point));
         let known = if self.is_damped { evaluator.residual_curvature(point) } else { None };
-        let hessian = match &known {
+        let hessian = match known {
             Some(curvature) => with_curvature(model, curvature, weights, &held),
             None if self.is_damped => self.curvature.hessian(model, weights, &held),
             None => None,

@@ -88,7 +88,7 @@ pub(super) const OUTPUT: Keys = Keys {
 | `scale` | number | the output's | that of the unit | value of 1 in the column: values are `scale` times column plus `offset` | `0.0015` |
 | `offset` | number | the output's | 0 | value of 0 in the column | `-2.5` |
 | `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 | `1` |
-| `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone | `1.0` |
+| `deviation` | number, `estimated`, `estimated-alone` or `estimated-correlated` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone; or of [residuals that are correlated](noise.md#correlated-residuals), whose samples count as the independent ones that they are worth | `1.0` |
 | `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"huber"` |
 | `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
 | `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted | `["gain", "bias", "delay"]` |

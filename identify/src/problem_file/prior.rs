@@ -4,23 +4,44 @@ use super::keys;
 use super::section::{Section, table_keys};
 use crate::Result;
 use crate::prior::Distribution;
+use crate::specification::PriorSetting;
+use toml::Value;
+
+/// In the place of a deviation that is found together with the parameters.
+const ESTIMATED: &str = "estimated";
 
 /// A prior of `parameter`: a distribution, or the ends of a uniform one, which is bounds.
 pub(super) fn prior(
     section: &Section<'_>,
     parameter: &Section<'_>,
-) -> Result<(Option<Distribution>, Option<[f64; 2]>)> {
+) -> Result<(Option<PriorSetting>, Option<[f64; 2]>)> {
     section.only(&[&keys::PRIOR])?;
     let [kind] = table_keys(section.table).try_into().map_err(|_| {
         parameter.wrong("prior", "it must be one distribution", "write prior = { normal = [mean, deviation] }")
     })?;
+    let estimated = match section.table.get(&kind).and_then(Value::as_array).map(|list| &list[..]) {
+        Some([centre, Value::String(word)]) if word == ESTIMATED && kind != "uniform" => Some(centre),
+        _ => None,
+    };
+    if let Some(centre) = estimated {
+        let number = centre.as_float().or(centre.as_integer().map(|number| number as f64));
+        let Some(centre) = number.filter(|number| number.is_finite()) else {
+            return Err(section.wrong(&kind, "its centre is no finite number", "write normal = [0.0, \"estimated\"]"));
+        };
+        if kind == "log-normal" && centre <= 0.0 {
+            return Err(section.wrong(&kind, format!("its median {centre} is not positive"), "give a median > 0"));
+        }
+        return Ok((Some(PriorSetting::Estimated { centre, is_log: kind == "log-normal" }), None));
+    }
     let prior = match kind.as_str() {
         "normal" => {
-            let [mean, deviation] = section.pair("normal", "write normal = [mean, deviation]")?;
+            let [mean, deviation] =
+                section.pair("normal", "write normal = [mean, deviation], or [mean, \"estimated\"]")?;
             Distribution::Normal { mean, deviation }
         }
         "log-normal" => {
-            let [median, factor] = section.pair("log-normal", "write log-normal = [median, factor]")?;
+            let [median, factor] =
+                section.pair("log-normal", "write log-normal = [median, factor], or [median, \"estimated\"]")?;
             Distribution::LogNormal { median, factor }
         }
         _ => {
@@ -36,5 +57,5 @@ pub(super) fn prior(
         }
     };
     prior.validate().map_err(|error| parameter.at("prior", error.located(&section.place())))?;
-    Ok((Some(prior), None))
+    Ok((Some(PriorSetting::Given(prior)), None))
 }

@@ -11,6 +11,7 @@ struct Group<'a> {
     output: &'a str,
     /// The statement that it is alone to.
     alone: Option<&'a ExperimentSetting>,
+    is_correlated: bool,
     /// The first statement of it.
     first: &'a ExperimentSetting,
     experiments: Vec<String>,
@@ -27,18 +28,21 @@ impl Specification {
         for (experiment, setting) in stated {
             for OutputColumn { output, deviation, .. } in setting.data.outputs.iter().flatten() {
                 let alone = match deviation {
-                    Some(Deviation::Estimated) => None,
+                    Some(Deviation::Estimated | Deviation::EstimatedCorrelated) => None,
                     Some(Deviation::EstimatedAlone) => Some(setting),
                     _ => continue,
                 };
-                let is_this = |group: &&mut Group<'_>| group.output == output && group.alone == alone;
+                let is_correlated = *deviation == Some(Deviation::EstimatedCorrelated);
+                let is_this = |group: &&mut Group<'_>| {
+                    group.output == output && group.alone == alone && group.is_correlated == is_correlated
+                };
                 match groups.iter_mut().find(is_this) {
                     Some(group) if group.experiments.contains(experiment) => {}
                     Some(group) => group.experiments.push(experiment.clone()),
                     None => {
                         let name = if alone.is_some() { format!("{output}@{experiment}") } else { output.clone() };
                         let experiments = vec![experiment.clone()];
-                        groups.push(Group { name, output, alone, first: setting, experiments });
+                        groups.push(Group { name, output, alone, is_correlated, first: setting, experiments });
                     }
                 }
             }
@@ -46,9 +50,12 @@ impl Specification {
         if let Some(first) = groups.first() {
             self.refuse_other_noise(first, stated)?;
         }
-        for Group { name, output, experiments, first, .. } in groups {
-            let estimated = problem.estimate_deviation_in(&name, output, &experiments);
-            problem = estimated.map_err(|error| first.stated(error.under(&["outputs", output])))?;
+        for Group { name, output, experiments, first, is_correlated, .. } in groups {
+            let located = |error: Error| first.stated(error.under(&["outputs", output]));
+            problem = problem.estimate_deviation_in(&name, output, &experiments).map_err(located)?;
+            if is_correlated {
+                problem = problem.of_correlated_residuals(&name).map_err(located)?;
+            }
         }
         Ok(problem)
     }

@@ -3,9 +3,10 @@
 use super::measured::Measured;
 use super::record::{Start, start_value};
 use super::recording::Recording;
-use super::{DataSource, OutputColumn, ParameterSetting, Specification, split};
+use super::{DataSource, OutputColumn, ParameterSetting, PriorSetting, Specification, split};
 use crate::columns::{Keys, Sought};
 use crate::error::Locate;
+use crate::prior::{Distribution, Prior};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::unit::{Conversion, conversion};
@@ -301,7 +302,16 @@ fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()
 fn apply_at(problem: &mut Problem, k: usize, setting: &ParameterSetting) {
     setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
     if let Some(prior) = setting.prior {
-        problem.set_prior(k, prior);
+        let (distribution, is_estimated) = match prior {
+            PriorSetting::Given(distribution) => (distribution, false),
+            PriorSetting::Estimated { centre, is_log: true } => {
+                (Distribution::LogNormal { median: centre, factor: 2.0 }, true)
+            }
+            PriorSetting::Estimated { centre, is_log: false } => {
+                (Distribution::Normal { mean: centre, deviation: problem.size(k) }, true)
+            }
+        };
+        problem.set_prior(Prior { parameter: k, distribution, is_estimated });
     }
 }
 

@@ -234,6 +234,8 @@ impl Statistics {
         let u = found.values();
         let noise = match &found.noise {
             None => noise,
+            // of priors alone
+            Some(estimate) if estimate.sensors.is_empty() => noise,
             Some(estimate) if estimate.is_known() => Noise::PerSensor,
             // deviations are then spreads of the data
             Some(_) => Noise::Estimated,

@@ -57,14 +57,14 @@ pub(crate) use fit::ROUND_OFF;
 pub use fit::{DependentStatistics, Determinacy, Noise, OutputFit, ParameterStatistics, Statistics, fits};
 pub(crate) use identifiability::analysed;
 pub use identifiability::{Identifiability, NO_INFLUENCE, WEAK, identifiability, said_of_steps_alone};
-pub(crate) use residual_tests::block_length;
 pub use residual_tests::{
     Correlations, Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test,
     test_unfitted,
 };
+pub(crate) use residual_tests::{block_length, worth};
 pub use sentinel::Sentinel;
 pub(crate) use sentinel::told_of_input;
-pub(crate) use shares::{Share, shares};
+pub(crate) use shares::{Share, Shares, shares};
 pub use student::{LEVELS, Level};
 pub use time_step::{Shift, TimeStep, TimeStepCheck};
 pub(crate) use time_step::{matters, named};

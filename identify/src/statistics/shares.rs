@@ -21,18 +21,27 @@ pub(crate) struct Share {
     pub parameters: f64,
 }
 
+/// Shares of sensors, and parameters that each prior determines: 1 where the data tell nothing of its own.
+pub(crate) struct Shares {
+    pub sensors: Vec<Share>,
+    pub priors: Vec<f64>,
+}
+
 /// Shares of each of the problem's sensors, by one run with tangents. Parameters at a bound are held, and constraints that act.
-pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Share>> {
+pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Shares> {
     let u = found.values();
     let Some(costs) = problem.least_squares() else {
         let what = format!("the noise of `{}`", problem.name);
         return Err(Error::invalid(what, "its cost is no sum of squares", "compare outputs with a reference instead"));
     };
-    let factors = problem.gradient_by_free()?.each(&u, |k, Member { gradient, u, .. }| {
-        let mut own = vec![Reduction::new(u.len()); costs[k].references().len()];
-        gradient.residual_rows(u, costs[k], &mut |row| own[row.reference].add(row.derivatives, row.residual))?;
-        Ok::<_, Error>(own.into_iter().map(Reduction::finish).collect::<Vec<Linearised>>())
-    })?;
+    let factors = match problem.record.as_ref().and_then(|record| record.references(problem, &u)) {
+        Some(factors) => factors,
+        None => problem.gradient_by_free()?.each(&u, |k, Member { gradient, u, .. }| {
+            let mut own = vec![Reduction::new(u.len()); costs[k].references().len()];
+            gradient.residual_rows(u, costs[k], &mut |row| own[row.reference].add(row.derivatives, row.residual))?;
+            Ok::<_, Error>(own.into_iter().map(Reduction::finish).collect::<Vec<Linearised>>())
+        })?,
+    };
     let mut all = Reduction::new(u.len());
     for (factors, experiment) in factors.iter().zip(&problem.experiments) {
         for factor in factors {
@@ -60,7 +69,9 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
         }
         share
     };
-    Ok(problem.unknown_deviations.iter().map(share).collect())
+    let sensors = problem.unknown_deviations.iter().map(share).collect();
+    let priors = problem.prior_rows(&u).iter().map(|row| leverage(&row.slope)).collect();
+    Ok(Shares { sensors, priors })
 }
 
 /// Rows of a factor in an experiment's parameters, in all `count` of the problem.

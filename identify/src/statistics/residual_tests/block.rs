@@ -8,7 +8,24 @@ use super::correlation::Series;
 /// D = 4/3 (Σ ρ_k)², over all lags k with a flat-top window that ends at twice the last lag beyond which no correlation counts. 1 for white
 /// residuals, and where nothing is known; a quarter of the record at most.
 pub(crate) fn block_length(residuals: &[f64]) -> usize {
-    let Some(series) = Series::new(residuals).filter(|series| series.count >= super::FEWEST) else { return 1 };
+    let Some((sum, moment, count)) = sums(residuals) else { return 1 };
+    let n = count as f64;
+    let length = (2.0 * moment * moment / (4.0 / 3.0 * sum * sum) * n).cbrt();
+    // a sum of zero is one of strongly alternating residuals
+    let longest = (count / 4).max(1) as f64;
+    if length.is_nan() { 1 } else { length.ceil().clamp(1.0, longest) as usize }
+}
+
+/// So many samples are worth one that is independent of the others: 1 + 2 Σ ρ_k over the lags that count; 1 for white or alternating residuals, and where
+/// nothing is known.
+pub(crate) fn worth(residuals: &[f64]) -> f64 {
+    let Some((sum, _, count)) = sums(residuals) else { return 1.0 };
+    if sum.is_nan() { 1.0 } else { sum.clamp(1.0, (count / 4).max(1) as f64) }
+}
+
+/// Σ ρ_k and Σ |k| ρ_k over lags of both signs, and the number of residuals.
+fn sums(residuals: &[f64]) -> Option<(f64, f64, usize)> {
+    let series = Series::new(residuals).filter(|series| series.count >= super::FEWEST)?;
     let n = series.count as f64;
     // as many lags in a row that do not count are an end
     let in_a_row = n.log10().sqrt().ceil().max(5.0) as usize;
@@ -30,10 +47,7 @@ pub(crate) fn block_length(residuals: &[f64]) -> usize {
         sum += 2.0 * window(lag) * value;
         moment += 2.0 * window(lag) * lag as f64 * value;
     }
-    let length = (2.0 * moment * moment / (4.0 / 3.0 * sum * sum) * n).cbrt();
-    // a sum of zero is one of strongly alternating residuals
-    let longest = (series.count / 4).max(1) as f64;
-    if length.is_nan() { 1 } else { length.ceil().clamp(1.0, longest) as usize }
+    Some((sum, moment, series.count))
 }
 
 #[cfg(test)]

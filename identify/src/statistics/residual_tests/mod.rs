@@ -6,7 +6,7 @@ mod block;
 mod correlation;
 mod judgement;
 
-pub(crate) use block::block_length;
+pub(crate) use block::{block_length, worth};
 pub use correlation::{Correlations, Correlogram};
 pub use judgement::Finding;
 
