@@ -31,7 +31,7 @@ mod impossible;
 pub(crate) mod influence;
 pub mod landscape;
 pub mod likelihood;
-mod linear_record;
+pub mod linear_record;
 pub(crate) mod magnitudes;
 pub mod modal;
 pub mod optimise;

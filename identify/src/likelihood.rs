@@ -358,8 +358,6 @@ pub struct NoiseEstimate {
     pub end: RoundsEnd,
     /// The end of the rounds in a sentence.
     pub sentence: String,
-    /// What the logarithms of deviations add to the cost.
-    pub(crate) level: f64,
 }
 
 impl NoiseEstimate {

@@ -21,7 +21,7 @@ pub(crate) const LINEAR: f64 = 1e-8;
 const AWAY: f64 = 0.3;
 
 /// The residuals of all experiments.
-pub(crate) struct LinearRecord {
+pub struct LinearRecord {
     parts: Vec<Part>,
 }
 
@@ -135,7 +135,7 @@ impl LinearRecord {
 
     /// Residuals of each experiment's references at `u`, with derivatives by the parameters of its model, as they are divided by the deviations of now.
     /// `None` if something else than what was varied has changed.
-    pub fn references(&self, problem: &Problem, u: &[f64]) -> Option<Vec<Vec<Linearised>>> {
+    pub(crate) fn references(&self, problem: &Problem, u: &[f64]) -> Option<Vec<Vec<Linearised>>> {
         let costs = problem.least_squares()?;
         let of = |((part, experiment), cost): ((&Part, &Experiment), &LeastSquares)| {
             let own = experiment.own(u);
@@ -162,7 +162,11 @@ impl LinearRecord {
         self.parts.iter().zip(&problem.experiments).zip(costs).map(of).collect()
     }
 
-    /// As [`crate::ensemble::Ensemble::linearise`].
+    /// Residuals and derivatives at `u`, reduced, as [`Ensemble::linearise`](crate::ensemble::Ensemble::linearise) has them; `None` if something else
+    /// than what was varied has changed.
+    ///
+    /// # Errors
+    /// Priors without a value there; a cost that is not finite.
     pub fn linearise(&self, problem: &Problem, u: &[f64]) -> Result<Option<Linearised>> {
         let Some(found) = self.references(problem, u) else { return Ok(None) };
         let one = |own: Vec<Linearised>| {
@@ -206,7 +210,8 @@ fn curvature(system: &dyn System, u: &[f64], weights: &DVector<f64>) -> DMatrix<
 }
 
 impl LinearRecord {
-    /// What Gauss-Newton leaves out of the cost's Hessian, by all parameters of the problem.
+    /// What Gauss-Newton leaves out of the cost's Hessian at `u`, Σ r_i ∇²r_i, by all parameters of the problem; `None` beside measured modes and
+    /// responses, which have another curvature.
     pub fn curvature(&self, problem: &Problem, u: &[f64]) -> Option<DMatrix<f64>> {
         let mut all = DMatrix::zeros(u.len(), u.len());
         for ((part, experiment), cost) in self.parts.iter().zip(&problem.experiments).zip(problem.least_squares()?) {

@@ -175,8 +175,8 @@ pub struct Problem {
     pub modes: Vec<MeasuredMode>,
     /// Measured frequency responses ([`Problem::with_response`]).
     pub responses: Vec<MeasuredResponse>,
-    /// The residuals' record, for fits again and again.
-    pub(crate) record: Option<Arc<LinearRecord>>,
+    /// A record of the residuals for fits again and again, of whoever has made it and knows that it still holds; mostly none.
+    pub record: Option<Arc<LinearRecord>>,
 }
 
 impl Problem {

@@ -232,3 +232,45 @@ fn an_interrupt_at_any_time_keeps_the_best_so_far() {
         }
     }
 }
+
+/// Protects samples that follow each other: of noise with a correlation of 0.9 from sample to sample, 19 are worth one, and standard errors are those of
+/// estimates that are made again and again; as if they were independent, errors would be four times as large as said.
+#[test]
+fn correlated_samples_count_as_what_they_are_worth() {
+    let (count, rho, repeats) = (2000, 0.9f64, 60);
+    let (mut squares, mut worth) = ([0.0; 2], 0.0);
+    for seed in 0..repeats {
+        let mut problem = two_sensors(count, 100 + seed, [0.0, 0.0], [1.0, 1.0]);
+        let mut noisy = Noisy(900 + seed);
+        let costs = &mut problem.experiments[0].cost;
+        let clean = costs.as_least_squares().unwrap().clone();
+        let mut references = clean.references()[1..].to_vec();
+        let mut own = noisy.normal();
+        for value in &mut references[0].values {
+            *value += 0.05 * own;
+            own = rho * own + (1.0 - rho * rho).sqrt() * noisy.normal();
+        }
+        *costs = Box::new(
+            costate::cost::LeastSquares::new(&even(count, 10.0 / count as f64), references, 1, Quadrature::Unit)
+                .unwrap(),
+        );
+        let mut problem = problem.estimate_deviation("a").unwrap().of_correlated_residuals("a").unwrap();
+        let found = fit(&mut problem);
+        let noise = found.noise.clone().unwrap();
+        assert_eq!(noise.end, RoundsEnd::Settled, "{}", noise.sentence);
+        close(noise.sensors[0].deviation, 0.05, 0.35, "deviation of a sample");
+        worth += noise.sensors[0].independent / repeats as f64;
+        let statistics = Statistics::of(&problem, &found, Noise::Estimated).unwrap();
+        for (k, sum) in [1, 3].into_iter().zip(&mut squares) {
+            let own = &statistics.parameters[k];
+            *sum += ((own.value - TRUTH[k]) / own.standard_error).powi(2) / repeats as f64;
+        }
+    }
+    // n (1 - ρ)/(1 + ρ); what an oscillation of 5.5 rad/s determines is seen through noise of its own frequency, which is less than that of slow changes
+    close(worth, count as f64 * (1.0 - rho) / (1.0 + rho), 0.25, "worth");
+    for sum in squares {
+        assert!(sum.sqrt() > 0.4 && sum.sqrt() < 1.3, "errors are {} standard errors", sum.sqrt());
+    }
+    let unknown = two_sensors(50, 1, SIGMA, SIGMA).of_correlated_residuals("a").err().unwrap().to_string();
+    assert!(unknown.contains("estimated deviation"), "{unknown}");
+}

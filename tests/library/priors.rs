@@ -4,6 +4,7 @@ use crate::statistics::problems::{Line, Noisy, TwoSprings, close, even, line, pr
 use costate::Method;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate_identify::constraint::Constraint;
+use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::prior::{Distribution, PriorResult};
 use costate_identify::problem::{Experiment, Problem};
@@ -193,4 +194,43 @@ fn priors_without_sense_are_refused() {
         &nothing,
         &["the lower bound -inf allows values without a logarithm", "give lower = 0"],
     );
+}
+
+/// Protects deviations of priors by the evidence against the closed form: of means of equal error v of many records, each drawn about zero, the most
+/// probable deviation is √(mean square - v), and the data determine s²/(s² + v) of each.
+#[test]
+fn a_deviation_of_priors_is_the_most_probable_one() {
+    let (experiments, samples, sigma) = (12usize, 8usize, 0.5);
+    let times = even(samples, 0.1);
+    let mut noisy = crate::statistics::problems::Noisy(11);
+    let mut means = Vec::new();
+    let mut build = |name: &str| {
+        let own = 0.8 * noisy.normal();
+        let values: Vec<f64> = times.iter().map(|_| own + sigma * noisy.normal()).collect();
+        means.push(values.iter().sum::<f64>() / values.len() as f64);
+        let reference = Reference { output: 0, values, deviation: sigma };
+        let cost = LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap();
+        Experiment::new(name, simulation(Line, &times), Box::new(cost))
+    };
+    let first = build("first");
+    let mut problem = Problem::new("first", first.simulation, first.cost);
+    // a level, without the slope
+    problem.parameters[1].free = false;
+    problem.start[1] = 0.0;
+    problem.parameters[2].free = false;
+    for k in 1..experiments {
+        problem = problem.with_experiment(build(&format!("r{k}")), &["a"]).unwrap();
+    }
+    let mut problem = problem.with_estimated_prior("a", 0.0, false).unwrap();
+    let found = identify_with_noise(&mut problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
+    let noise = found.noise.unwrap();
+    assert!(noise.sensors.is_empty() && noise.priors.len() == 1, "{}", noise.report());
+    let v = sigma * sigma / samples as f64;
+    let square = means.iter().map(|mean| mean * mean).sum::<f64>() / experiments as f64;
+    let expected = (square - v).sqrt();
+    // rounds end at a change of a thousandth
+    close(noise.priors[0].deviation, expected, 3e-3, "deviation");
+    close(noise.priors[0].determined, experiments as f64 * (1.0 - v / square), 1e-2, "determined");
+    close(problem.priors[0].distribution.residual(1.0)[0], 1.0 / noise.priors[0].deviation, 1e-12, "in the problem");
+    assert!(noise.report().contains("by evidence"), "{}", noise.report());
 }

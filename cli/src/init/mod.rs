@@ -34,6 +34,9 @@ pub(super) struct Arguments {
     /// Replace the problem file if it is there
     #[arg(long)]
     force: bool,
+    /// Of a robot with a log: bodies that can be built, near those of its file as far as the log does not say otherwise
+    #[arg(long)]
+    physical: bool,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -64,6 +67,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     if let Some(status) = robot_with_record(registry, arguments, &out)? {
         return Ok(status);
     }
+    if arguments.physical {
+        let problem = "there is no robot with a log of its joints' positions and torques";
+        return Err(Error::invalid("--physical", problem, "give robot.urdf and one --data FILE.csv, or leave it out"));
+    }
     let sources = sources(entry, arguments, &out)?;
     let text = text::write(entry, &sources, &out)?;
     finish(registry, arguments, (entry.name(), &out), &text)
@@ -81,7 +88,9 @@ fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> 
     let mechanism = out.with_file_name(format!("{stem}_moved.toml"));
     let shown = [beside(out, robot), beside(out, record)];
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
-    let Some(written) = given_motions([robot, record], [&shown[0], &shown[1]], &name)? else { return Ok(None) };
+    let Some(written) = given_motions([robot, record], [&shown[0], &shown[1]], &name, arguments.physical)? else {
+        return Ok(None);
+    };
     check_out(&mechanism, arguments.force)?;
     write_atomically(&mechanism, written.mechanism.as_bytes())?;
     if !arguments.json {

@@ -34,14 +34,23 @@ struct Driven {
 /// The mechanism of a robot whose joints move as in a record, by inverse dynamics, and the problem of fitting the efforts in it; `None` where the
 /// record lacks the position of a joint. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
 /// their names, `elbow` or `elbow_position` and `elbow_effort`. The robot and the record are named as `shown`, the mechanism as `mechanism`, in what
-/// is written.
+/// is written. `is_physical`: bodies are sought that can be built, by factors with priors towards the robot's own, whose deviation is found by the evidence,
+/// beside torques whose residuals are correlated.
 ///
 /// # Errors
 /// A robot or a record that cannot be read.
-pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: &Path) -> Result<Option<GivenMotions>> {
+pub fn given_motions(
+    [robot, record]: [&Path; 2],
+    shown: [&Path; 2],
+    mechanism: &Path,
+    is_physical: bool,
+) -> Result<Option<GivenMotions>> {
     let own = read(&text(robot)?, robot)?;
     let mut declared = Declared::default();
-    Tree::of(&own, robot, &Options::of_all(Inertias::Moments))?.write(robot, &mut declared)?;
+    let inertias = if is_physical { Inertias::Factors } else { Inertias::Moments };
+    Tree::of(&own, robot, &Options::of_all(inertias))?.write(robot, &mut declared)?;
+    let of_bodies = declared.bodies.iter().filter(|_| is_physical).flat_map(|(_, names)| names);
+    let priors: Vec<String> = of_bodies.map(|name| format!("robot_{name}")).collect();
     let samples = Record::read(record)?;
     let found = |names: &[String], unit: &str| -> Result<Option<String>> {
         for name in names {
@@ -87,8 +96,8 @@ pub fn given_motions([robot, record]: [&Path; 2], shown: [&Path; 2], mechanism: 
     let bandwidth = if bandwidth.is_finite() && bandwidth > 0.0 { bandwidth } else { BANDWIDTH[0] };
     let [robot, record] = shown.map(|path| quoted(&path.to_string_lossy()));
     Ok(Some(GivenMotions {
-        mechanism: mechanism_text(&driven, [&robot, &record, &quoted(&time)], bandwidth, times),
-        problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time)),
+        mechanism: mechanism_text(&driven, [&robot, &record, &quoted(&time)], bandwidth, times, is_physical),
+        problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time), &priors),
     }))
 }
 
@@ -96,11 +105,25 @@ fn quoted(name: &str) -> String {
     toml::Value::String(name.into()).to_string()
 }
 
-fn mechanism_text(driven: &[Driven], [robot, record, time]: [&str; 3], bandwidth: f64, times: &[f64]) -> String {
+fn mechanism_text(
+    driven: &[Driven],
+    [robot, record, time]: [&str; 3],
+    bandwidth: f64,
+    times: &[f64],
+    is_physical: bool,
+) -> String {
+    let inertias = match is_physical {
+        false => {
+            "\"moments\"        # ten parameters a body, in which efforts are linear; \"factors\": every choice is a body; \"fixed\": numbers"
+        }
+        true => {
+            "\"factors\"        # every choice is a body; \"moments\": ten parameters in which efforts are linear; \"fixed\": numbers"
+        }
+    };
     let mut text = format!(
         "# Each joint moves as it was measured; what its drive takes is compared with the record. Nothing is integrated.\n\
          kind = \"spatial\"\n\n[include.robot]\nfile = {robot}\n\
-         inertias = \"moments\"        # ten parameters a body, in which efforts are linear; \"factors\": every choice is a body; \"fixed\": numbers\n\
+         inertias = {inertias}\n\
          friction = true             # viscous and dry friction and an offset in every joint\n\
          slip = 0.01                 # rad/s or m/s: where dry friction is 76 % of its whole\n\n\
          [include.robot.joints]      # where the record begins\n"
@@ -135,11 +158,19 @@ fn mechanism_text(driven: &[Driven], [robot, record, time]: [&str; 3], bandwidth
     text
 }
 
-fn problem_text(driven: &[Driven], mechanism: &str, record: &str, time: &str) -> String {
+fn problem_text(driven: &[Driven], mechanism: &str, record: &str, time: &str, priors: &[String]) -> String {
     let mut text = format!("model = {mechanism}\n\n[data]\nfile = {record}\ntime = {time}\n");
     for (k, joint) in driven.iter().enumerate() {
         if let Some(effort) = &joint.effort {
-            let _ = writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {} }}", k + 1, quoted(effort));
+            let deviation = if priors.is_empty() { "" } else { ", deviation = \"estimated-correlated\"" };
+            let _ = writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {}{deviation} }}", k + 1, quoted(effort));
+        }
+    }
+    if !priors.is_empty() {
+        // efforts of joints differ in size and noise
+        text += "\n[parameters]      # zero: the body of the robot's file; one deviation for all, by the evidence\n";
+        for name in priors {
+            let _ = writeln!(text, "{} = {{ prior = {{ normal = [0.0, \"estimated\"] }} }}", quoted(name));
         }
     }
     text

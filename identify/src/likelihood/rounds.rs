@@ -1,7 +1,7 @@
 //! Fits and estimates of the noise in turn.
 
 use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, PriorNoise, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
-use crate::linear_record::LinearRecord;
+use crate::linear_record::{LINEAR, LinearRecord};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::prior::Distribution;
 use crate::problem::Problem;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// The worth of correlated samples is taken anew where it has changed by more than this part, far less than what is known of it: else rounds do not
 /// settle.
 const WORTH: f64 = 0.02;
+/// In so many rounds the worth of correlated samples is looked at from the first on.
+const LOOKS: usize = 3;
 /// A deviation of priors has settled when it changes by less than this part, a hundredth of what some hundred parameters leave open.
 const PRIORS_SETTLED: f64 = 1e-3;
 /// Deviations of priors stay within this factor of where they begin.
@@ -43,10 +45,10 @@ pub fn identify_with_noise(
     problem.record = record(problem, settings)?;
     let found = Rounds::new(problem, settings, &sensors, &spreads).run(observer);
     problem.start.clone_from(&start);
-    let has_record = problem.record.take().is_some();
+    let record = problem.record.take();
     let found = match found {
         // the record holds nowhere near there
-        Ok(found) if has_record && !is_on_record(problem, &found)? => {
+        Ok(found) if !is_on_record(problem, record.as_deref(), &found)? => {
             sensors.iter().zip(&spreads).try_for_each(|(sensor, spread)| problem.set_deviation(sensor, *spread))?;
             let found = Rounds::new(problem, settings, &sensors, &spreads).run(observer);
             problem.start.clone_from(&start);
@@ -72,15 +74,13 @@ fn record(problem: &Problem, settings: &Settings) -> Result<Option<Arc<LinearRec
     }
 }
 
-/// True if a run has the cost that the record told.
-fn is_on_record(problem: &Problem, found: &Identification) -> Result<bool> {
-    if found.outcome.reason == Reason::Interrupted {
-        return Ok(true);
-    }
+/// True if a run has the cost that the record tells, if there is one.
+fn is_on_record(problem: &Problem, record: Option<&LinearRecord>, found: &Identification) -> Result<bool> {
+    let (Some(record), false) = (record, found.outcome.reason == Reason::Interrupted) else { return Ok(true) };
     let u = found.values();
-    let Some(told) = found.outcome.history.last().map(|last| last.cost) else { return Ok(true) };
-    let cost = problem.gradient()?.cost(&u)? + found.noise.as_ref().map_or(0.0, |noise| noise.level);
-    Ok((cost - told).abs() <= crate::linear_record::LINEAR * cost.abs().max(told.abs()).max(1.0))
+    let Some(told) = record.linearise(problem, &u)? else { return Ok(true) };
+    let cost = problem.gradient()?.cost(&u)?;
+    Ok((cost - told.cost()).abs() <= LINEAR * cost.max(told.cost()))
 }
 
 /// The account of all rounds.
@@ -155,18 +155,25 @@ impl<'a> Rounds<'a> {
         self.problem.priors[group[0]].distribution.deviation()
     }
 
-    /// Takes the worth of correlated samples anew.
-    fn look_at_correlation(&mut self, found: &Identification) -> Result<()> {
+    fn next(&self, found: &Identification, shares: &Shares) -> Result<Next> {
+        let sensors = self.sensors.iter().zip(&shares.sensors).map(|(sensor, share)| estimate(sensor, share));
+        Ok(Next { sensors: sensors.collect::<Result<Vec<f64>>>()?, priors: self.next_priors(found, shares) })
+    }
+
+    /// Takes the worth of correlated samples anew, and says whether any has changed.
+    fn look_at_correlation(&mut self, found: &Identification) -> Result<bool> {
+        let mut has_changed = false;
         if !self.sensors.iter().any(|sensor| sensor.is_correlated) {
-            return Ok(());
+            return Ok(has_changed);
         }
         for (k, now) in self.problem.correlations(&found.values())?.into_iter().enumerate() {
             if (now / self.sensors[k].correlation - 1.0).abs() > WORTH {
+                has_changed = true;
                 self.sensors[k].correlation = now;
                 self.problem.unknown_deviations[k].correlation = now;
             }
         }
-        Ok(())
+        Ok(has_changed)
     }
 
     fn run(mut self, observer: &mut dyn FnMut(&Iteration) -> Flow) -> Result<Identification> {
@@ -181,11 +188,20 @@ impl<'a> Rounds<'a> {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
-            self.look_at_correlation(&found)?;
-            let sensors = self.sensors.iter().zip(&shares.sensors).map(|(sensor, share)| estimate(sensor, share));
-            let sensors = sensors.collect::<Result<Vec<f64>>>()?;
-            let next = Next { priors: self.next_priors(&found, &shares), sensors };
-            if let Some(end) = self.ended(&found, &next, stopped) {
+            // a run each: at the beginning, and where rounds would end
+            if self.number <= LOOKS {
+                self.look_at_correlation(&found)?;
+            }
+            let mut next = self.next(&found, &shares)?;
+            let mut end = self.ended(&found, &next, stopped);
+            if self.number > LOOKS
+                && matches!(end, Some((RoundsEnd::Settled, _)))
+                && self.look_at_correlation(&found)?
+            {
+                next = self.next(&found, &shares)?;
+                end = self.ended(&found, &next, stopped);
+            }
+            if let Some(end) = end {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
@@ -339,7 +355,7 @@ impl<'a> Rounds<'a> {
         };
         let sensors = self.sensors.iter().zip(&shares.sensors).map(sensor).collect();
         let priors = self.groups.iter().map(prior).collect();
-        NoiseEstimate { sensors, priors, rounds: self.number, end, sentence, level: self.level() }
+        NoiseEstimate { sensors, priors, rounds: self.number, end, sentence }
     }
 }
 

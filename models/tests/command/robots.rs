@@ -67,6 +67,45 @@ fn from_a_robot_and_a_log_to_parameters() {
     assert!(found["evaluations"].as_u64().unwrap() <= 5, "{}", found["evaluations"]);
 }
 
+// Protects the way to bodies that can be built: factors with priors towards the file's, whose deviation is found, from a log with friction that the model
+// does not know; and what says how it was found.
+#[test]
+fn bodies_that_can_be_built() {
+    let place = Place::new();
+    place.write("arm.urdf", ARM);
+    place.refused("init arm.urdf --physical", &["--physical", "positions and torques"]);
+    let mut log = "t,q1,q2,tau1,tau2\n".to_string();
+    for k in 0..=400 {
+        let t = 0.01 * f64::from(k);
+        let angle = |a: f64, w: f64, b: f64| (a * (w * t).sin(), a * w * w * -(w * t).sin(), b);
+        let ((first, rate, _), (second, other, load)) = (angle(0.5, 3.0, 0.0), angle(0.7, 2.2, 0.4));
+        // no arm's own torques: heavier than the file's, with an error that comes and goes slowly
+        let noise = 0.05 * (1.3 * t).sin() + 0.01 * (97.0 * t).sin();
+        let torques = [0.09 * rate + noise, 0.06 * other - 3.0 * (second + load).sin() - noise];
+        let _ = writeln!(log, "{t},{first},{second},{},{}", torques[0], torques[1]);
+    }
+    place.write("log.csv", log);
+    place.good("init arm.urdf --data log.csv --physical");
+    let found = place.json("identify arm_problem.toml --json", 0);
+    let estimated = &found["estimated_deviations"];
+    let priors = estimated["priors"].as_array().unwrap();
+    assert_eq!(priors.len(), 1);
+    assert_eq!(priors[0]["names"].as_array().unwrap().len(), 20);
+    let (deviation, determined) = (priors[0]["deviation"].as_f64().unwrap(), priors[0]["determined"].as_f64().unwrap());
+    assert!(deviation > 0.01 && deviation < 10.0 && determined > 1.0 && determined < 12.0, "{priors:?}");
+    for sensor in estimated["sensors"].as_array().unwrap() {
+        let [samples, worth] = ["samples", "independent_samples"].map(|key| sensor[key].as_f64().unwrap());
+        assert!(worth < 0.5 * samples && worth > 4.0, "{sensor}");
+    }
+    let prior = &found["priors"][0]["prior"]["normal"];
+    assert_eq!(prior[1].as_f64().unwrap(), deviation);
+    assert!(!found["warnings"].to_string().contains("can be built"), "{}", found["warnings"]);
+    // weighed against noise that is known up to a factor, an unknown deviation means nothing
+    let text = place.read("arm_problem.toml").replace(", deviation = \"estimated-correlated\"", "");
+    place.write("loose.toml", text);
+    place.refused("identify loose.toml", &["its deviation is to be estimated", "noise = \"given\""]);
+}
+
 // Protects from silence about what a record lacks: without positions of all joints, or without any torque, the problem is that of simulating the robot.
 #[test]
 fn a_log_without_positions_is_one_of_a_simulation() {

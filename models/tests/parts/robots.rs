@@ -3,7 +3,8 @@
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use costate::random::SplitMix64;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
-use costate::{Gradient, Method};
+use costate::{Gradient, Interrupt, Method};
+use costate_identify::linear_record::LinearRecord;
 use costate_identify::registry::Entry;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -729,7 +730,7 @@ fn a_measured_arm_is_identified() {
     }
     let folder = Folder::new("measured");
     let written =
-        costate_file::given_motions([&robot, &record], [&robot, &record], "arm.toml".as_ref()).unwrap().unwrap();
+        costate_file::given_motions([&robot, &record], [&robot, &record], "arm.toml".as_ref(), false).unwrap().unwrap();
     std::fs::write(folder.0.join("arm.toml"), written.mechanism).unwrap();
     let problem = written.problem.replace("[data]\n", "[data]\nuntil = 4.0\n");
     let registry = costate_models::registry().unwrap().with_files(costate_file::read);
@@ -753,4 +754,59 @@ fn a_measured_arm_is_identified() {
         assert!(output.rmse() < most, "{}: {}", output.name, output.rmse());
     }
     assert_eq!(outputs.len(), 7);
+}
+
+/// Protects the fit by factors: the record of one run is the engine's own linearisation wherever factors go, and what that leaves out of the Hessian is
+/// what second-order adjoints find.
+#[test]
+fn a_record_tells_of_factors_what_the_engine_does() {
+    let folder = Folder::new("record");
+    for seed in 0..4 {
+        let robot = Robot::random(seed, seed as usize % 2);
+        let entry = folder.read(&robot.urdf(), &robot.driven("inertias = \"factors\""));
+        let simulation = entry.simulation(&entry.scenario).unwrap();
+        let signature = entry.system.signature().clone();
+        let u = signature.nominal();
+        let places: Vec<usize> =
+            entry.scenario.outputs.iter().map(|name| signature.output_index(name).unwrap()).collect();
+        let away = |factor: f64| -> Vec<f64> {
+            let step = |k: usize| factor * signature.parameters[k].size_from(u[k]) * (1.7 * k as f64).sin().abs();
+            (0..u.len()).map(|k| u[k] + step(k)).collect()
+        };
+        let truth = simulation.run(&away(0.5)).unwrap();
+        let references =
+            places.iter().map(|&output| Reference { output, values: truth.output(output), deviation: 0.3 }).collect();
+        let cost = LeastSquares::new(simulation.grid().times(), references, 1, Quadrature::Unit).unwrap();
+        let problem = costate_identify::problem::Problem::new("robot", simulation, Box::new(cost));
+        let free = problem.free();
+        let record = LinearRecord::of(&problem, &problem.start, &free, &Interrupt::default()).unwrap().unwrap();
+        let at = away(-0.4);
+        let told = record.linearise(&problem, &at).unwrap().unwrap();
+        let mut engine = problem.gradient().unwrap();
+        let costs = problem.least_squares().unwrap();
+        let found = engine.linearise(&at, &costs).unwrap();
+        assert!((told.cost() - found.cost()).abs() < 1e-9 * found.cost(), "{} {}", told.cost(), found.cost());
+        assert_eq!(told.rows, found.rows);
+        let normal = |own: &costate::least_squares::Linearised| own.factor().tr_mul(own.factor());
+        let (known, other) = (normal(&found), normal(&told));
+        assert!((&known - &other).amax() < 1e-9 * known.amax(), "{}", (&known - &other).amax() / known.amax());
+        let along = |j: usize| (0..u.len()).map(|k| ((k * k + 7 * j) as f64).cos()).collect::<Vec<f64>>();
+        let along: Vec<Vec<f64>> = (0..3).map(along).collect();
+        let (mut gradient, mut products) = (vec![0.0; u.len()], vec![vec![0.0; u.len()]; 3]);
+        engine.hessian_vectors(&at, &along, &mut gradient, &mut products).unwrap();
+        let most = gradient.iter().fold(0.0, |most: f64, own| most.max(own.abs()));
+        for (own, other) in gradient.iter().zip(told.gradient()) {
+            assert!((own - other).abs() < 1e-9 * most);
+        }
+        let all = other + record.curvature(&problem, &at).unwrap();
+        for (along, product) in along.into_iter().zip(products) {
+            let [along, product] = [along, product].map(nalgebra::DVector::from_vec);
+            let off = (&all * along - &product).amax() / product.amax();
+            assert!(off < 1e-8, "Hessian: {off}");
+        }
+        // what it was not made for, it does not tell of
+        let fixed: Vec<usize> = free.iter().copied().filter(|k| *k != free[1]).collect();
+        let record = LinearRecord::of(&problem, &problem.start, &fixed, &Interrupt::default()).unwrap().unwrap();
+        assert!(record.linearise(&problem, &at).unwrap().is_none());
+    }
 }
