@@ -65,7 +65,7 @@ use costate::least_squares::Linearised;
 use costate::sensitivity::Method;
 use costate::signature::{Parameter, Scale};
 use influence::Influence;
-use linear_record::{LINEAR, LinearRecord};
+use linear_record::LinearRecord;
 use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -429,7 +429,7 @@ impl Reduced<'_> {
         }
         self.set(&found.u);
         let cost = self.gradient.cost(&self.u)?;
-        Ok(!((cost - found.cost).abs() <= LINEAR * cost.abs().max(found.cost.abs())))
+        Ok(!linear_record::is_same(cost, found.cost))
     }
 
     /// The Hessian times directions in all parameters.

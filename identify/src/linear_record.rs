@@ -15,7 +15,12 @@ use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
 /// Costs of a run and of the record agree to this part, or residuals are not linear.
-pub(crate) const LINEAR: f64 = 1e-8;
+const LINEAR: f64 = 1e-8;
+
+/// True if these are one cost, by a run and by a record.
+pub(crate) fn is_same(cost: f64, told: f64) -> bool {
+    (cost - told).abs() <= LINEAR * cost.abs().max(told.abs())
+}
 
 /// Where linearity is tried: so many sizes of each parameter away.
 const AWAY: f64 = 0.3;
@@ -79,10 +84,7 @@ impl LinearRecord {
         let Some(costs) = problem.least_squares() else { return Ok(None) };
         let is_plain =
             |cost: &&LeastSquares| cost.sensors().is_empty() && cost.losses().iter().all(|loss| *loss == Loss::Squares);
-        if !(problem.is_of_given_motions()
-            && problem.constraints.is_empty()
-            && costs.iter().all(|cost| is_plain(&cost)))
-        {
+        if !(problem.is_of_given_motions() && problem.constraints.is_empty() && costs.iter().all(is_plain)) {
             return Ok(None);
         }
         // somewhere else within the bounds
@@ -125,7 +127,8 @@ impl LinearRecord {
             };
             let predicted: f64 = part.at(&away).iter().map(|own| own.0 + own.1).sum();
             let most = told.max(part.references.iter().map(|(own, _)| own.cost()).sum());
-            if !((told - predicted).abs() <= LINEAR * most) {
+            let off = (told - predicted).abs() / most;
+            if off.is_nan() || off > LINEAR {
                 return Ok(None);
             }
             parts.push(part);

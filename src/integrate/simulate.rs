@@ -253,7 +253,7 @@ impl Simulation {
         self.system.signature()
     }
 
-    /// The simulation of another system of the same signature and start.
+    /// The simulation of another system of the same coordinates, inputs, outputs and start, such as that which a [derived](crate::derived) one is made of.
     pub fn with_system(&self, system: Arc<dyn System>) -> Self {
         Simulation { system, ..self.clone() }
     }

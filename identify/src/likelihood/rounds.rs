@@ -1,7 +1,7 @@
 //! Fits and estimates of the noise in turn.
 
 use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, PriorNoise, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
-use crate::linear_record::{LINEAR, LinearRecord};
+use crate::linear_record::{LinearRecord, is_same};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::prior::Distribution;
 use crate::problem::Problem;
@@ -14,8 +14,6 @@ use std::sync::Arc;
 /// The worth of correlated samples is taken anew where it has changed by more than this part, far less than what is known of it: else rounds do not
 /// settle.
 const WORTH: f64 = 0.02;
-/// In so many rounds the worth of correlated samples is looked at from the first on.
-const LOOKS: usize = 3;
 /// A deviation of priors has settled when it changes by less than this part, a hundredth of what some hundred parameters leave open.
 const PRIORS_SETTLED: f64 = 1e-3;
 /// Deviations of priors stay within this factor of where they begin.
@@ -80,7 +78,7 @@ fn is_on_record(problem: &Problem, record: Option<&LinearRecord>, found: &Identi
     let u = found.values();
     let Some(told) = record.linearise(problem, &u)? else { return Ok(true) };
     let cost = problem.gradient()?.cost(&u)?;
-    Ok((cost - told.cost()).abs() <= LINEAR * cost.max(told.cost()))
+    Ok(is_same(cost, told.cost()))
 }
 
 /// The account of all rounds.
@@ -160,20 +158,18 @@ impl<'a> Rounds<'a> {
         Ok(Next { sensors: sensors.collect::<Result<Vec<f64>>>()?, priors: self.next_priors(found, shares) })
     }
 
-    /// Takes the worth of correlated samples anew, and says whether any has changed.
-    fn look_at_correlation(&mut self, found: &Identification) -> Result<bool> {
-        let mut has_changed = false;
+    /// Takes the worth of correlated samples anew.
+    fn look_at_correlation(&mut self, found: &Identification) -> Result<()> {
         if !self.sensors.iter().any(|sensor| sensor.is_correlated) {
-            return Ok(has_changed);
+            return Ok(());
         }
         for (k, now) in self.problem.correlations(&found.values())?.into_iter().enumerate() {
             if (now / self.sensors[k].correlation - 1.0).abs() > WORTH {
-                has_changed = true;
                 self.sensors[k].correlation = now;
                 self.problem.unknown_deviations[k].correlation = now;
             }
         }
-        Ok(has_changed)
+        Ok(())
     }
 
     fn run(mut self, observer: &mut dyn FnMut(&Iteration) -> Flow) -> Result<Identification> {
@@ -188,20 +184,9 @@ impl<'a> Rounds<'a> {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
-            // a run each: at the beginning, and where rounds would end
-            if self.number <= LOOKS {
-                self.look_at_correlation(&found)?;
-            }
-            let mut next = self.next(&found, &shares)?;
-            let mut end = self.ended(&found, &next, stopped);
-            if self.number > LOOKS
-                && matches!(end, Some((RoundsEnd::Settled, _)))
-                && self.look_at_correlation(&found)?
-            {
-                next = self.next(&found, &shares)?;
-                end = self.ended(&found, &next, stopped);
-            }
-            if let Some(end) = end {
+            self.look_at_correlation(&found)?;
+            let next = self.next(&found, &shares)?;
+            if let Some(end) = self.ended(&found, &next, stopped) {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
