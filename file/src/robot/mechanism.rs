@@ -7,6 +7,7 @@ use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use costate_parts::spatial::{check_moments, factors_of_moments};
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -178,12 +179,14 @@ pub(crate) fn translate(text: &str, path: &Path, options: &Options) -> Result<(S
     tree.write(path, &mut Declared::default())
 }
 
-/// Names of the factors of a body, beside those that its file gives.
-const FACTORS: [&str; 10] = ["alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3"];
+/// Names of the numbers of a body, beside the factors that its file gives: logarithms of the mass and of second moments, over those of the file, and shears
+/// and shifts of the centre, beside the size.
+const FACTORS: [&str; 10] = ["lm", "l1", "l2", "l3", "s12", "s13", "s23", "t1", "t2", "t3"];
 
 /// Factors of a body, as formulas of ten plain numbers that are zero for the file's own: with U₀ the factor of the pseudo-inertia in the file and V
-/// that of the numbers, U = U₀ V. The entropic distance of the body from the file's (Lee, Wensing & Park 2020), tr(V Vᵀ) - ln det(V Vᵀ) - 4, is
-/// 2 α² + 2 Σ (α + d)² + Σ s² + Σ t² to second order, for bodies of all sizes, whatever the units are.
+/// that with α = l_m/2, d = (l - l_m)/2, s/√2 and t/√2, U = U₀ V. The entropic distance of the body from the file's (Lee, Wensing & Park 2020),
+/// tr(V Vᵀ) - ln det(V Vᵀ) - 4, is 2 α² + 2 Σ (α + d)² + Σ s² + Σ t² of V's own factors to second order, which is half the sum of the squares of the ten
+/// numbers, for bodies of all sizes, whatever the units are.
 fn formulas_of_factors(own: [f64; 10], names: &[String]) -> Vec<String> {
     let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = own;
     let [a, b, c] = [d_1, d_2, d_3].map(f64::exp);
@@ -200,14 +203,14 @@ fn formulas_of_factors(own: [f64; 10], names: &[String]) -> Vec<String> {
             .collect();
         kept.join(" + ")
     };
-    let by = |k: usize| n(k).to_string();
-    let exp = |k: usize| format!("exp({})", n(k));
-    let shifted = |value: f64, k: usize| format!("({value:?}) + {}", n(k));
+    let by = |k: usize| format!("{:?}*{}", FRAC_1_SQRT_2, n(k));
+    let half = |k: usize| format!("0.5*({} - {})", n(k), n(0));
+    let exp = |k: usize| format!("exp({})", half(k));
     vec![
-        shifted(alpha, 0),
-        shifted(d_1, 1),
-        shifted(d_2, 2),
-        shifted(d_3, 3),
+        format!("({alpha:?}) + 0.5*{}", n(0)),
+        format!("({d_1:?}) + {}", half(1)),
+        format!("({d_2:?}) + {}", half(2)),
+        format!("({d_3:?}) + {}", half(3)),
         sum(&[(a, by(4)), (s_12, exp(2))]),
         sum(&[(a, by(5)), (s_12, by(6)), (s_13, exp(3))]),
         sum(&[(b, by(6)), (s_23, exp(3))]),
@@ -221,7 +224,10 @@ fn formulas_of_factors(own: [f64; 10], names: &[String]) -> Vec<String> {
 pub(super) fn factors_beside(own: [f64; 10], numbers: [f64; 10]) -> [f64; 10] {
     let [alpha, d_1, d_2, d_3, s_12, s_13, s_23, t_1, t_2, t_3] = own;
     let [a, b, c] = [d_1, d_2, d_3].map(f64::exp);
-    let [by_alpha, e_1, e_2, e_3, r_12, r_13, r_23, w_1, w_2, w_3] = numbers;
+    let [l_m, l_1, l_2, l_3, others @ ..] = numbers;
+    let by_alpha = 0.5 * l_m;
+    let [e_1, e_2, e_3] = [l_1, l_2, l_3].map(|l| 0.5 * (l - l_m));
+    let [r_12, r_13, r_23, w_1, w_2, w_3] = others.map(|number| number * FRAC_1_SQRT_2);
     [
         alpha + by_alpha,
         d_1 + e_1,

@@ -326,7 +326,7 @@ impl Statistics {
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.dependent = statistics.of_dependent(problem, u, &root_of_noise);
         statistics.combinations = statistics.of_combinations(u.len(), &root_of_noise);
-        statistics.warnings = statistics.warn();
+        statistics.warnings = statistics.warn(&problem.priors);
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;
         statistics.warn_of_responses(problem, u)?;

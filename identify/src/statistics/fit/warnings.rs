@@ -3,13 +3,14 @@
 use super::super::residual_tests::ResidualTests;
 use super::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics};
 use crate::flat::NOTHING;
+use crate::prior::Prior;
 use costate::shown::rounded;
 
 /// Outputs that are named in a sentence.
 const NAMED: usize = 3;
 
 impl Statistics {
-    pub(super) fn warn(&self) -> Vec<String> {
+    pub(super) fn warn(&self, priors: &[Prior]) -> Vec<String> {
         let mut warnings = self.identifiability.warnings();
         let names = |determinacy: Determinacy| {
             let those = self.parameters.iter().filter(|p| p.determinacy == determinacy);
@@ -36,21 +37,24 @@ impl Statistics {
             ));
         }
         if !self.is_noise_free {
-            self.warn_of_large_errors(&mut warnings);
+            self.warn_of_large_errors(priors, &mut warnings);
             self.warn_of_bounds(&mut warnings);
         }
         self.warn_of_residuals(&mut warnings);
         warnings
     }
 
-    /// Parameters whose standard error exceeds their value, with the combination that it comes from.
-    fn warn_of_large_errors(&self, warnings: &mut Vec<String>) {
+    /// Parameters whose standard error exceeds their value, with the combination that it comes from. Those with a prior are compared with that.
+    fn warn_of_large_errors(&self, priors: &[Prior], warnings: &mut Vec<String>) {
         let found = &self.identifiability;
         for (place, parameter) in found.parameters.iter().enumerate() {
             let statistics = &self.parameters[parameter.index];
             let relative = statistics.standard_error / statistics.value.abs();
             // what is about zero may be known well all the same
             let is_small = statistics.standard_error < 0.1 * parameter.size;
+            if priors.iter().any(|prior| prior.parameter == parameter.index) {
+                continue;
+            }
             let Some(column) = found.active.iter().position(|&k| k == place) else { continue };
             if is_small || !(relative > 1.0 && statistics.standard_error.is_finite()) {
                 continue;
@@ -104,6 +108,8 @@ impl Statistics {
         let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
         if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
             && scaled(most) > 3.0 * scaled(least)
+            // estimated ones are what the residuals say
+            && self.noise != Noise::PerSensor
         {
             warnings.push(format!(
                 "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \
