@@ -26,7 +26,7 @@ pub(super) struct ProblemArguments {
     /// A model's name or mechanism file (its built-in problem), or a problem file
     #[arg(index = 1, required_unless_present = "from")]
     model: Option<String>,
-    /// Measurements (.csv, .mat): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
+    /// Measurements (.csv, .mat, .npz): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
     #[arg(long, value_name = "FILE.csv")]
     pub data: Vec<PathBuf>,
     /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it

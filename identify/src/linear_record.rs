@@ -9,6 +9,7 @@ use costate::System;
 use costate::cost::{LeastSquares, Loss};
 use costate::interrupt::Interrupt;
 use costate::least_squares::{Linearised, Reduction};
+use costate::parallel::{in_parallel, threads};
 use costate::sensitivity::Gradient;
 use costate::simulate::Simulation;
 use nalgebra::{DMatrix, DVector};
@@ -94,46 +95,17 @@ impl LinearRecord {
             let there = start[k] + step;
             away[k] = if there <= parameter.upper { there } else { (start[k] - step).max(parameter.lower) };
         }
-        let mut parts = Vec::new();
-        for (experiment, cost) in problem.experiments.iter().zip(costs) {
-            let system = experiment.simulation.shared_system();
-            let (at, other) = (experiment.own(start), experiment.own(&away));
-            let is_free = |k: &usize| free.contains(&experiment.places[*k]);
-            let own: Vec<usize> = (0..at.len()).filter(is_free).collect();
-            let by = [slopes(&*system, &at), slopes(&*system, &other)];
-            let follows = |&i: &usize| own.iter().any(|&k| by.iter().any(|by| by[(i, k)] != 0.0));
-            let columns: Vec<usize> = (0..by[0].nrows()).filter(follows).collect();
-            let (base, away) = (values(&*system, &at), values(&*system, &other));
-            let inner: Simulation = experiment.simulation.with_system(innermost(&system));
-            let mut gradient = Gradient::new(&inner, cost)?.with_respect_to(&columns).interrupted_by(interrupt);
-            let mut reductions = vec![Reduction::new(columns.len()); cost.references().len()];
-            let mut derivatives = vec![0.0; columns.len()];
-            gradient.residual_rows(&base, cost, &mut |row| {
-                let root = row.weight.sqrt();
-                derivatives.iter_mut().zip(&columns).for_each(|(own, &k)| *own = root * row.derivatives[k]);
-                reductions[row.reference].add(&derivatives, root * row.residual);
-            })?;
-            let references = reductions.into_iter().zip(cost.references());
-            let references = references.map(|(own, reference)| (own.finish(), reference.deviation)).collect();
-            let part = Part { system, base, columns, references };
-            // what was left out as inconsistent, or is no number, is no record
-            if !gradient.left_out().is_empty() || part.references.iter().any(|(own, _)| !own.cost().is_finite()) {
-                return Ok(None);
-            }
-            let told = match gradient.cost(&away) {
-                Ok(cost) => cost,
-                Err(error) if error.is_simulation_failure() => return Ok(None),
-                Err(error) => return Err(error.into()),
-            };
-            let predicted: f64 = part.at(&away).iter().map(|own| own.0 + own.1).sum();
-            let most = told.max(part.references.iter().map(|(own, _)| own.cost()).sum());
-            let off = (told - predicted).abs() / most;
-            if off.is_nan() || off > LINEAR {
-                return Ok(None);
-            }
-            parts.push(part);
-        }
-        Ok(Some(LinearRecord { parts }))
+        let mut work: Vec<(&Experiment, &LeastSquares)> = problem.experiments.iter().zip(costs).collect();
+        let threads = threads()?.min(work.len()).max(1);
+        let parts = in_parallel(&mut work, threads, |_, (experiment, cost)| {
+            Part::of(experiment, cost, (start, &away, free), interrupt)
+        });
+        let parts: Option<Vec<Part>> = match parts {
+            // where there is no run, the search says so
+            Err(error) if error.is_simulation_failure() => None,
+            parts => parts?.into_iter().collect(),
+        };
+        Ok(parts.map(|parts| LinearRecord { parts }))
     }
 
     /// Residuals of each experiment's references at `u`, with derivatives by the parameters of its model, as they are divided by the deviations of now.
@@ -242,6 +214,43 @@ impl LinearRecord {
 }
 
 impl Part {
+    /// The record of an experiment at a start, if what it tells of another place is so.
+    fn of(
+        experiment: &Experiment,
+        cost: &LeastSquares,
+        (start, away, free): (&[f64], &[f64], &[usize]),
+        interrupt: &Interrupt,
+    ) -> Result<Option<Self>> {
+        let system = experiment.simulation.shared_system();
+        let (at, other) = (experiment.own(start), experiment.own(away));
+        let own: Vec<usize> = (0..at.len()).filter(|&k| free.contains(&experiment.places[k])).collect();
+        let by = [slopes(&*system, &at), slopes(&*system, &other)];
+        let follows = |&i: &usize| own.iter().any(|&k| by.iter().any(|by| by[(i, k)] != 0.0));
+        let columns: Vec<usize> = (0..by[0].nrows()).filter(follows).collect();
+        let (base, away) = (values(&*system, &at), values(&*system, &other));
+        let inner: Simulation = experiment.simulation.with_system(innermost(&system));
+        let mut gradient = Gradient::new(&inner, cost)?.with_respect_to(&columns).interrupted_by(interrupt);
+        let mut reductions = vec![Reduction::new(columns.len()); cost.references().len()];
+        let mut derivatives = vec![0.0; columns.len()];
+        gradient.residual_rows(&base, cost, &mut |row| {
+            let root = row.weight.sqrt();
+            derivatives.iter_mut().zip(&columns).for_each(|(own, &k)| *own = root * row.derivatives[k]);
+            reductions[row.reference].add(&derivatives, root * row.residual);
+        })?;
+        let references = reductions.into_iter().zip(cost.references());
+        let references = references.map(|(own, reference)| (own.finish(), reference.deviation)).collect();
+        let part = Part { system, base, columns, references };
+        // what was left out as inconsistent, or is no number, is no record
+        if !gradient.left_out().is_empty() || part.references.iter().any(|(own, _)| !own.cost().is_finite()) {
+            return Ok(None);
+        }
+        let told = gradient.cost(&away)?;
+        let predicted: f64 = part.at(&away).iter().map(|own| own.0 + own.1).sum();
+        let most = told.max(part.references.iter().map(|(own, _)| own.cost()).sum());
+        let off = (told - predicted).abs() / most;
+        Ok((off <= LINEAR).then_some(part))
+    }
+
     fn moved(&self, u: &[f64]) -> DVector<f64> {
         DVector::from_iterator(self.columns.len(), self.columns.iter().map(|&k| u[k] - self.base[k]))
     }

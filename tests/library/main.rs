@@ -9,6 +9,7 @@ mod likelihood;
 mod linear_statistics;
 mod mat;
 mod newton;
+mod npz;
 mod optimise;
 mod pictures;
 mod plain_pictures;

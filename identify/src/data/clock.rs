@@ -86,7 +86,7 @@ pub fn clock<'r>(record: &'r Record, file: &Path, asked: Option<&str>, unit: Opt
         }
     }
     let problem = format!("no column is called `t` or `time` (there are: {})", record.names().join(", "));
-    let remedy = match record.is_matlab() {
+    let remedy = match record.is_binary() {
         false => "rename the time column to `t`, or name it in a problem file: time = \"COLUMN\"",
         true => {
             "save the times, s, as a vector `t`, or the sampling step, s, as a number `Ts`; or name the vector in a problem file"

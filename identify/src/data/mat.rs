@@ -10,7 +10,8 @@ use super::foreign::{self, Foreign};
 use super::{Record, check_names};
 use crate::clock::is_time;
 use crate::{Error, Result};
-use elements::{Content, Fault, Variable, variables};
+pub(in crate::data) use elements::{Content, Variable};
+use elements::{Fault, variables};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -72,7 +73,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Record> {
         }
         Fault::Memory(error) => error,
     })?;
-    columns(found, path)
+    columns(found, path, remedy(path))
 }
 
 /// A column in the making.
@@ -84,7 +85,7 @@ struct Candidate {
 }
 
 /// Columns of a workspace: what is as long as the times, or as most of it.
-fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
+pub(super) fn columns(found: Vec<Variable>, path: &Path, remedy: String) -> Result<Record> {
     let (mut candidates, mut scalars, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     // what has no name is about functions and objects, not of the workspace
     for Variable { name, dims, content } in found.into_iter().filter(|variable| !variable.name.is_empty()) {
@@ -111,7 +112,7 @@ fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
     let Some(length) = length(&candidates) else {
         let names: Vec<String> = left_out.iter().map(|LeftOut { name, what }| format!("`{name}` is {what}")).collect();
         let there = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        return Err(Error::file(path, None, format!("it holds no vector of numbers{there}"), remedy(path)));
+        return Err(Error::file(path, None, format!("it holds no vector of numbers{there}"), remedy));
     };
     let (mut remarks, mut names, mut columns) = (Vec::new(), Vec::new(), Vec::new());
     if let Some((step, name, value)) = made {
@@ -147,7 +148,7 @@ fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
     let described: Vec<(&str, &Foreign)> = foreign.iter().map(|(k, one)| (names[*k].as_str(), one)).collect();
     remarks.extend(foreign::remark(path, &described, &[]));
     let path = Some(path.to_path_buf());
-    Ok(Record { names, columns, path, first_line: 1, is_matlab: true, left_out, foreign, remarks })
+    Ok(Record { names, columns, path, first_line: 1, is_binary: true, left_out, foreign, remarks })
 }
 
 /// Checks that names are such as a record may have.

@@ -20,6 +20,7 @@ pub mod files;
 mod foreign;
 pub mod header;
 mod mat;
+mod npz;
 pub mod rows;
 mod time_axis;
 pub mod unit;
@@ -43,8 +44,8 @@ pub struct Record {
     path: Option<PathBuf>,
     /// Line of the first row in that file; each row is one line, and none lies between. Of a file of MATLAB, the number of the first value.
     first_line: u64,
-    /// True if the record was read from a file of MATLAB, which has no lines.
-    is_matlab: bool,
+    /// True if the record was read from a file of MATLAB or NumPy, which has no lines.
+    is_binary: bool,
     /// Variables of the file that are no columns.
     left_out: Vec<LeftOut>,
     /// Columns, by their places, that hold something else than numbers somewhere; NaN is there.
@@ -54,10 +55,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads a file of measurements, whatever it is: a file of MATLAB (`.mat`, versions 5 to 7), or else a text file as
+    /// Reads a file of measurements, whatever it is: a file of MATLAB (`.mat`, versions 5 to 7) or NumPy (`.npz`), or else a text file as
     /// [`Record::read_csv_with_gaps`] does.
     ///
-    /// Of MATLAB's workspace, real vectors are columns by their names, and columns of a matrix `a` are `a_1`, `a_2`, ..; NaN is a missing sample.
+    /// Of MATLAB's workspace and NumPy's archive, real vectors are columns by their names, and columns of a matrix `a` are `a_1`, `a_2`, ..; NaN is a missing sample.
     /// What is not as long as `t` or `time` (or else as most vectors), and structs, cells, text, objects and complex or sparse numbers are left out,
     /// which [`Record::remarks`] tells. Without `t` and `time`, a number `Ts`, `T_s` or `dt` (s) or `fs` (Hz) makes times from 0 on, called `t`.
     ///
@@ -73,7 +74,11 @@ impl Record {
     /// # Errors
     /// [`Error::File`] and [`costate::Error::Memory`], as for [`Record::read`].
     pub fn parse_any(bytes: &[u8], path: &Path) -> Result<Self> {
-        if mat::is_meant(bytes, path) { mat::parse(bytes, path) } else { Self::parse(bytes, path, Gaps::Allowed) }
+        match () {
+            _ if mat::is_meant(bytes, path) => mat::parse(bytes, path),
+            _ if npz::is_meant(bytes, path) => npz::parse(bytes, path),
+            _ => Self::parse(bytes, path, Gaps::Allowed),
+        }
     }
 
     /// Reads a text file of columns separated by commas, semicolons or tabs (recognised by the header line).
@@ -180,7 +185,7 @@ impl Record {
     /// Record in memory.
     fn plain(names: Vec<String>, columns: Vec<Vec<f64>>) -> Self {
         let (left_out, foreign, remarks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { names, columns, path: None, first_line: 1, is_matlab: false, left_out, foreign, remarks }
+        Self { names, columns, path: None, first_line: 1, is_binary: false, left_out, foreign, remarks }
     }
 
     /// Writes the record with commas, each number with as few digits as read back to the same bits. The file appears whole
@@ -222,7 +227,7 @@ impl Record {
             Some(row) => {
                 let (file, line) = (self.path.clone().unwrap_or_default(), self.first_line + row as u64);
                 let name = &self.names[index];
-                if self.is_matlab {
+                if self.is_binary {
                     let problem = format!("value {line} of `{name}` is NaN");
                     return Err(Error::file(
                         &file,
@@ -293,7 +298,7 @@ impl Record {
         let origin = Origin {
             path: self.path.clone(),
             first_line: self.first_line,
-            is_matlab: self.is_matlab,
+            is_binary: self.is_binary,
             column: column.to_string(),
         };
         let times: Vec<f64> = self.column(column)?.iter().map(|number| law(*number)).collect();
@@ -310,7 +315,7 @@ impl Record {
             columns: self.columns.iter().map(|column| column[rows.clone()].to_vec()).collect(),
             path: self.path.clone(),
             first_line: self.first_line + rows.start as u64,
-            is_matlab: self.is_matlab,
+            is_binary: self.is_binary,
             left_out: self.left_out.clone(),
             foreign: self.foreign.iter().filter(has_gap).cloned().collect(),
             remarks: self.remarks.clone(),
@@ -323,8 +328,8 @@ impl Record {
     }
 
     /// True if the record was read from a file of MATLAB.
-    pub(crate) fn is_matlab(&self) -> bool {
-        self.is_matlab
+    pub(crate) fn is_binary(&self) -> bool {
+        self.is_binary
     }
 
     /// Kind of the variable of this name that is no column: `a struct`.

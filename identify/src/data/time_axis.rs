@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     /// Line of the first row in that file, or the number of the first value of a file without lines.
     pub first_line: u64,
     /// True for a file of MATLAB, which has no lines.
-    pub is_matlab: bool,
+    pub is_binary: bool,
     /// The column's name; empty if they come from no record.
     pub column: String,
 }
@@ -38,7 +38,7 @@ impl Origin {
         match &self.path {
             Some(path) => {
                 let line = self.first_line + row as u64;
-                if self.is_matlab {
+                if self.is_binary {
                     return Error::file(path, None, format!("at value {line} of `{}` {problem}", self.column), remedy);
                 }
                 Error::file(path, Some(line), format!("in column `{}` {problem}", self.column), remedy)

@@ -64,12 +64,8 @@ fn record(problem: &Problem, settings: &Settings) -> Result<Option<Arc<LinearRec
     if settings.method_for(problem).0.needs() != crate::optimise::Needs::Residuals {
         return Ok(None);
     }
-    let record = LinearRecord::of(problem, &problem.start, &problem.free(), &settings.options.interrupt);
-    match record {
-        // the fit says so with its place
-        Err(error) if error.is_simulation_failure() => Ok(None),
-        record => Ok(record?.map(Arc::new)),
-    }
+    let record = LinearRecord::of(problem, &problem.start, &problem.free(), &settings.options.interrupt)?;
+    Ok(record.map(Arc::new))
 }
 
 /// True if a run has the cost that the record tells, if there is one.

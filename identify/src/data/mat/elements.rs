@@ -7,7 +7,7 @@ use std::io::Read;
 
 /// A variable of the workspace that was saved.
 #[derive(Debug)]
-pub(super) struct Variable {
+pub(in crate::data) struct Variable {
     pub name: String,
     /// Rows, columns, and perhaps more.
     pub dims: Vec<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Variable {
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(in crate::data) enum Content {
     /// Real numbers, column by column.
     Numbers(Vec<f64>),
     /// Content that is no array of real numbers, in words.
