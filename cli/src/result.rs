@@ -99,6 +99,16 @@ impl Earlier {
         &self.path
     }
 
+    /// Standard deviations of priors that were found, by their parameters' names.
+    pub fn priors(&self) -> Vec<(String, f64)> {
+        let groups = self.document["estimated_deviations"]["priors"].as_array().into_iter().flatten();
+        let each = groups.flat_map(|group| {
+            let names = group["names"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
+            names.filter_map(|name| Some((name.to_string(), group["deviation"].as_f64()?)))
+        });
+        each.collect()
+    }
+
     /// Standard deviations of the noise that were found, by the sensors' names.
     pub fn deviations(&self) -> Vec<(String, f64)> {
         let sensors = self.document["estimated_deviations"]["sensors"].as_array().into_iter().flatten();

@@ -216,6 +216,17 @@ impl Problem {
         self.priors.push(prior);
     }
 
+    /// Takes deviations of estimated priors that were found before, by their parameters' names.
+    pub(crate) fn with_found_priors(mut self, found: &[(String, f64)]) -> Self {
+        for prior in self.priors.iter_mut().filter(|prior| prior.is_estimated) {
+            let name = &self.parameters[prior.parameter].name;
+            if let Some((_, deviation)) = found.iter().find(|(own, deviation)| own == name && *deviation > 0.0) {
+                prior.distribution = prior.distribution.with_deviation(*deviation);
+            }
+        }
+        self
+    }
+
     /// Priors that share a deviation which is estimated: their places.
     pub(crate) fn estimated_priors(&self) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();

@@ -232,6 +232,8 @@ pub struct Specification {
     pub homotopy: Option<crate::homotopy::Homotopy>,
     /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
     pub found_deviations: Vec<(String, f64)>,
+    /// Standard deviations of priors (of logarithms, where these are log-normal) that an earlier fit has found, by their parameters' names.
+    pub found_priors: Vec<(String, f64)>,
     /// Lines of the file where all of this is stated.
     pub lines: Lines,
     /// Steps between two samples that an earlier fit has found to be enough, where none are given.
@@ -339,7 +341,7 @@ impl Specification {
         // a mode that is not there at the start is not there for a fit
         ModeResult::all(&problem, &problem.start).map_err(|error| error.under(&["mode"]))?;
         self.read_responses(&mut problem, &mut notes)?;
-        problem = problem.with_found_deviations(&self.found_deviations)?;
+        problem = problem.with_found_deviations(&self.found_deviations)?.with_found_priors(&self.found_priors);
         problem.validate_by_keys()?;
         Ok((problem, notes))
     }

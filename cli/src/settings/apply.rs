@@ -61,6 +61,7 @@ impl ProblemArguments {
             }
             specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
             specification.found_deviations = earlier.deviations();
+            specification.found_priors = earlier.priors();
             specification.found_substeps = earlier.substeps;
         }
         for (name, value) in assignments("--set", &self.set)? {

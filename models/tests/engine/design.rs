@@ -7,6 +7,8 @@ use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate_identify::design::{Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Objective, Options};
+use costate_identify::specification::{ParameterSetting, PriorSetting, Specification};
+use costate_identify::statistics::Noise;
 use costate_models::rigid_body::{self, ENTRIES, Excitation};
 use costate_models::{Oscillator, hanging_load};
 use std::sync::Arc;
@@ -209,4 +211,33 @@ fn what_says_nothing_is_told() {
     let signature = forced.simulation.signature();
     assert!(Sought::new(signature, outputs.clone(), &[]).unwrap_err().to_string().contains("name at least one"));
     assert!(Sought::new(signature, outputs, &["cc"]).unwrap_err().to_string().contains("`c`"));
+}
+
+/// Protects what goes on from a result: a prior whose deviation was estimated has the one that was found, and not the size of its parameter again; one
+/// that is weighed against noise of unknown size is refused.
+#[test]
+fn a_prior_goes_on_with_the_deviation_that_was_found() {
+    let prior = |name: &str, centre: f64, is_log: bool| ParameterSetting {
+        name: name.to_string(),
+        prior: Some(PriorSetting::Estimated { centre, is_log }),
+        ..ParameterSetting::default()
+    };
+    let specification = Specification {
+        parameters: vec![prior("c", 40.0, false), prior("d", 0.8, true)],
+        noise: Some(Noise::Given),
+        ..Specification::of("oscillator")
+    };
+    let registry = costate_models::registry().unwrap();
+    let deviations = |specification: &Specification| -> Vec<f64> {
+        let problem = specification.build(&registry).unwrap();
+        // of one deviation off the centre
+        problem.priors.iter().map(|prior| prior.distribution.residual(prior.distribution.centre())[1].recip()).collect()
+    };
+    let begun = deviations(&specification);
+    let found = vec![("c".to_string(), 3.0), ("d".to_string(), 0.25)];
+    let goes_on = deviations(&Specification { found_priors: found, ..specification.clone() });
+    assert!(begun[0] > 3.0, "{begun:?}");
+    assert!((goes_on[0] - 3.0).abs() < 1e-12 && (goes_on[1] - 0.8 * 0.25).abs() < 1e-12, "{goes_on:?}");
+    let loose = Specification { noise: None, ..specification }.build(&registry).err().unwrap().to_string();
+    assert!(loose.contains("prior of `c`") && loose.contains("noise = \"given\""), "{loose}");
 }
