@@ -38,6 +38,8 @@ use serde_json::{Value, json};
 pub const SETTLED: f64 = 1e-4;
 /// Most rounds.
 pub const MOST_ROUNDS: usize = 30;
+/// Fewest directions that the data must determine, for a deviation of priors.
+pub const LEAST_DETERMINED: f64 = 1e-2;
 /// Fewest samples beyond the parameters that they determine, for an estimate of the noise.
 pub const FEWEST: f64 = 2.0;
 
@@ -333,10 +335,18 @@ impl PriorNoise {
         let PriorNoise { names, unit, is_log, deviation, standard_error, determined } = self;
         let of = if *is_log { "of logarithms " } else { "" };
         let unit = if unit == "1" || *is_log { String::new() } else { format!(" {unit}") };
-        let first = names.first().map_or("", String::as_str);
+        let whose = match names.as_slice() {
+            [one] => format!("the prior of `{one}`"),
+            all => format!("priors of {} parameters (`{}` ..)", all.len(), all.first().map_or("", String::as_str)),
+        };
+        if *determined < LEAST_DETERMINED {
+            return format!(
+                "{whose}: the data determine nothing against them, and their standard deviation stays where it began, {}{unit}",
+                rounded(*deviation, 3)
+            );
+        }
         format!(
-            "priors of {} parameters (`{first}` ..): standard deviation {of}{} +/- {}{unit} by evidence; the data determine {} of them",
-            names.len(),
+            "{whose}: standard deviation {of}{} +/- {}{unit} by evidence; the data determine {} directions against it",
             rounded(*deviation, 3),
             rounded(*standard_error, 2),
             rounded(*determined, 3),

@@ -1,6 +1,8 @@
 //! Fits and estimates of the noise in turn.
 
-use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, PriorNoise, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
+use super::{
+    FEWEST, LEAST_DETERMINED, MOST_ROUNDS, NoiseEstimate, PriorNoise, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation,
+};
 use crate::linear_record::{LinearRecord, is_same};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::prior::Distribution;
@@ -18,8 +20,6 @@ const WORTH: f64 = 0.02;
 const PRIORS_SETTLED: f64 = 1e-3;
 /// Deviations of priors stay within this factor of where they begin.
 const FARTHEST: f64 = 1e3;
-/// Fewest directions that the data must determine, for a deviation of priors.
-const LEAST_DETERMINED: f64 = 1e-2;
 
 /// Identifies as [`identify`] does, and the deviations of the problem's sensors with it, and those of its priors that are estimated: the problem keeps those that were found. Costs, those of the
 /// history too, are then J as in the [module](super), of σ over those of the first round; iterations and evaluations are those of all

@@ -100,6 +100,10 @@ fn bodies_that_can_be_built() {
     let prior = &found["priors"][0]["prior"]["normal"];
     assert_eq!(prior[1].as_f64().unwrap(), deviation);
     assert!(!found["warnings"].to_string().contains("can be built"), "{}", found["warnings"]);
+    // correlations that count already are none that somebody has forgotten
+    for test in found["residual_tests"].as_array().unwrap() {
+        assert_eq!(test["standard_error_factor"], 1.0, "{test}");
+    }
     // weighed against noise that is known up to a factor, an unknown deviation means nothing
     let text = place.read("arm_problem.toml").replace(", deviation = \"estimated-correlated\"", "");
     place.write("loose.toml", text);

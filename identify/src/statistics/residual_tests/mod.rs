@@ -177,6 +177,8 @@ struct Compared<'a> {
     place: usize,
     fit: &'a OutputFit,
     largest: Option<&'a Largest>,
+    /// True if samples count as the independent ones that they are worth: standard errors know of correlations.
+    is_counted: bool,
 }
 
 /// Tests of all residuals, in the order of `outputs`, which are those of the problem.
@@ -195,7 +197,9 @@ pub(super) fn test(
     compared
         .zip(outputs)
         .map(|((experiment, cost, (place, reference), largest), fit)| {
-            Compared { experiment, cost, reference, place, fit, largest }.test(Some(found))
+            let sensors = &problem.unknown_deviations;
+            let is_counted = sensors.iter().any(|own| own.is_correlated && own.sees(experiment, reference.output));
+            Compared { experiment, cost, reference, place, fit, largest, is_counted }.test(Some(found))
         })
         .collect()
 }
@@ -208,7 +212,7 @@ pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTe
         cost.into_iter().flat_map(move |cost| cost.references().iter().enumerate().map(move |r| (experiment, cost, r)))
     });
     let one = |((experiment, cost, (place, reference)), fit)| {
-        Compared { experiment, cost, reference, place, fit, largest: None }.test(None)
+        Compared { experiment, cost, reference, place, fit, largest: None, is_counted: false }.test(None)
     };
     compared.zip(outputs).map(one).collect()
 }
@@ -255,7 +259,7 @@ impl Compared<'_> {
                     .largest
                     .zip(found)
                     .and_then(|(largest, found)| self.studentised(largest, found, times, residuals));
-                if found.is_none() {
+                if found.is_none() || self.is_counted {
                     tests.standard_error_factor = 1.0;
                 }
                 tests.finding = tests.find(judgement::LEVEL);
