@@ -108,6 +108,9 @@ fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
     names.iter().filter_map(line).collect()
 }
 
+/// Of deviations that are estimated, chi-square is about 1 a degree of freedom; less where correlated samples count as fewer.
+const COUNTED: f64 = 0.9;
+
 impl Statistics {
     /// Text below the table of parameters.
     pub fn summary(&self) -> String {
@@ -126,10 +129,16 @@ impl Statistics {
             Some(value) => format!("reduced {}", rounded(value, 4)),
             None => "no degrees of freedom".into(),
         };
+        let is_correlated = self.reduced_chi_square().is_some_and(|reduced| reduced < COUNTED);
         let noise = match self.noise {
-            super::Noise::Given => "noise as given",
-            super::Noise::PerSensor => "noise of each sensor estimated",
-            super::Noise::Estimated => "noise estimated from the residuals",
+            super::Noise::Given => "noise as given".to_string(),
+            // their squares add up to as many as samples count for
+            super::Noise::PerSensor if is_correlated => format!(
+                "noise of each sensor estimated, of correlated residuals that count as {} independent ones",
+                rounded(self.chi_square, 3)
+            ),
+            super::Noise::PerSensor => "noise of each sensor estimated".to_string(),
+            super::Noise::Estimated => "noise estimated from the residuals".to_string(),
         };
         let chi_square = rounded(self.chi_square, 4);
         let (n, nu) = (self.count, self.degrees_of_freedom);
