@@ -261,6 +261,13 @@ impl Problem {
         self.unknown_deviations.iter().map(of).sum()
     }
 
+    /// So many of `count` residuals are independent, where some are counted as what they are worth.
+    pub(crate) fn independent(&self, count: usize) -> Option<f64> {
+        let correlated = || self.unknown_deviations.iter().filter(|sensor| sensor.is_correlated);
+        let lost = |sensor: &UnknownDeviation| self.samples(sensor) as f64 * (1.0 - 1.0 / sensor.correlation);
+        correlated().next().map(|_| count as f64 - correlated().map(lost).sum::<f64>())
+    }
+
     fn samples(&self, sensor: &UnknownDeviation) -> usize {
         let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
         own.filter_map(|experiment| spread(experiment, sensor.output)).map(|own| own.count).sum()

@@ -121,6 +121,10 @@ pub struct Prior {
 }
 
 impl Distribution {
+    pub(crate) fn is_log(&self) -> bool {
+        matches!(self, Distribution::LogNormal { .. })
+    }
+
     /// Standard deviation, of the logarithm where it is log-normal.
     pub(crate) fn deviation(&self) -> f64 {
         match *self {
@@ -200,15 +204,20 @@ impl Problem {
     /// As [`Problem::with_prior`].
     pub fn with_estimated_prior(mut self, name: &str, centre: f64, is_log: bool) -> Result<Self> {
         for place in self.places(name)? {
-            let distribution = match is_log {
-                true => Distribution::LogNormal { median: centre, factor: 2.0 },
-                false => Distribution::Normal { mean: centre, deviation: self.size(place) },
-            };
-            let prior = Prior { parameter: place, distribution, is_estimated: true };
+            let prior = self.estimated_prior(place, centre, is_log);
             prior.validate(&self.parameters[place], self.start[place])?;
             self.set_prior(prior);
         }
         Ok(self)
+    }
+
+    /// A prior about this centre with the deviation that an estimate begins with.
+    pub(crate) fn estimated_prior(&self, parameter: usize, centre: f64, is_log: bool) -> Prior {
+        let distribution = match is_log {
+            true => Distribution::LogNormal { median: centre, factor: 2.0 },
+            false => Distribution::Normal { mean: centre, deviation: self.size(parameter) },
+        };
+        Prior { parameter, distribution, is_estimated: true }
     }
 
     pub(crate) fn set_prior(&mut self, prior: Prior) {

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::linear_record::{LinearRecord, is_same};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
-use crate::prior::Distribution;
+use crate::prior::Prior;
 use crate::problem::Problem;
 use crate::statistics::{ROUND_OFF, Share, Shares, shares};
 use crate::{Error, Result};
@@ -106,9 +106,9 @@ impl<'a> Rounds<'a> {
         let mut groups = Vec::new();
         for group in problem.estimated_priors() {
             let squares = group.iter().map(|&k| {
-                let prior = &problem.priors[k];
-                let size = problem.size(prior.parameter);
-                if matches!(prior.distribution, Distribution::LogNormal { .. }) { 2f64.ln() } else { size }.powi(2)
+                let Prior { parameter, distribution, .. } = &problem.priors[k];
+                let begun = problem.estimated_prior(*parameter, distribution.centre(), distribution.is_log());
+                begun.distribution.deviation().powi(2)
             });
             let begun = (squares.sum::<f64>() / group.len() as f64).sqrt();
             groups.push((group, begun));
@@ -328,7 +328,7 @@ impl<'a> Rounds<'a> {
             PriorNoise {
                 names: group.iter().map(name).collect(),
                 unit: self.problem.parameters[first.parameter].unit.clone(),
-                is_log: matches!(first.distribution, Distribution::LogNormal { .. }),
+                is_log: first.distribution.is_log(),
                 deviation,
                 standard_error: deviation / (2.0 * determined).sqrt(),
                 determined,

@@ -198,8 +198,8 @@ pub(super) const PARAMETER: Keys = Keys {
 pub(super) const PRIOR: Keys = Keys {
     head: "[parameters.NAME.prior]",
     about: "Also `prior = { normal = [40.0, 2.0] }`; one of these. [What priors do](priors.md).",
-    rows: r#"| `normal` | list of two numbers | the parameter's | | mean and standard deviation | `[1.0, 0.1]` |
-| `log-normal` | list of two numbers | the parameter's, and none | | median, and the factor to both sides that holds 68 % | `[1.0, 1.1]` |
+    rows: r#"| `normal` | list of two numbers | the parameter's | | mean and standard deviation; in the place of that `"estimated"`: [one for all that say so](priors.md#deviations-that-are-found), by the evidence | `[1.0, 0.1]` |
+| `log-normal` | list of two numbers | the parameter's, and none | | median, and the factor to both sides that holds 68 %; in the place of that `"estimated"`, likewise | `[1.0, 1.1]` |
 | `uniform` | list of two numbers | the parameter's | | both ends; the same as `lower` and `upper` | `[0.5, 2.0]` |"#,
 };
 

@@ -6,7 +6,7 @@ use super::recording::Recording;
 use super::{DataSource, OutputColumn, ParameterSetting, PriorSetting, Specification, split};
 use crate::columns::{Keys, Sought};
 use crate::error::Locate;
-use crate::prior::{Distribution, Prior};
+use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::unit::{Conversion, conversion};
@@ -302,16 +302,11 @@ fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()
 fn apply_at(problem: &mut Problem, k: usize, setting: &ParameterSetting) {
     setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
     if let Some(prior) = setting.prior {
-        let (distribution, is_estimated) = match prior {
-            PriorSetting::Given(distribution) => (distribution, false),
-            PriorSetting::Estimated { centre, is_log: true } => {
-                (Distribution::LogNormal { median: centre, factor: 2.0 }, true)
-            }
-            PriorSetting::Estimated { centre, is_log: false } => {
-                (Distribution::Normal { mean: centre, deviation: problem.size(k) }, true)
-            }
+        let prior = match prior {
+            PriorSetting::Given(distribution) => Prior { parameter: k, distribution, is_estimated: false },
+            PriorSetting::Estimated { centre, is_log } => problem.estimated_prior(k, centre, is_log),
         };
-        problem.set_prior(Prior { parameter: k, distribution, is_estimated });
+        problem.set_prior(prior);
     }
 }
 

@@ -187,6 +187,8 @@ pub struct Statistics {
     pub is_noise_free: bool,
     /// Number of samples that a robust loss weighs down; `None` for plain squares.
     pub down_weighted: Option<usize>,
+    /// So many of them are independent, where residuals are correlated and count as what they are worth.
+    pub independent: Option<f64>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
     /// Twice what the cost rises by where a parameter is one standard error off, and the others follow.
@@ -307,6 +309,7 @@ impl Statistics {
             residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
             down_weighted: residuals.robust.as_ref().map(|robust| robust.down),
+            independent: problem.independent(n),
             degrees_of_freedom,
             cost_unit: residuals.most * variance,
             chi_square,

@@ -108,9 +108,6 @@ fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
     names.iter().filter_map(line).collect()
 }
 
-/// Of deviations that are estimated, chi-square is about 1 a degree of freedom; less where correlated samples count as fewer.
-const COUNTED: f64 = 0.9;
-
 impl Statistics {
     /// Text below the table of parameters.
     pub fn summary(&self) -> String {
@@ -129,22 +126,22 @@ impl Statistics {
             Some(value) => format!("reduced {}", rounded(value, 4)),
             None => "no degrees of freedom".into(),
         };
-        let is_correlated = self.reduced_chi_square().is_some_and(|reduced| reduced < COUNTED);
         let noise = match self.noise {
-            super::Noise::Given => "noise as given".to_string(),
-            // their squares add up to as many as samples count for
-            super::Noise::PerSensor if is_correlated => format!(
-                "noise of each sensor estimated, of correlated residuals that count as {} independent ones",
-                rounded(self.chi_square, 3)
-            ),
-            super::Noise::PerSensor => "noise of each sensor estimated".to_string(),
-            super::Noise::Estimated => "noise estimated from the residuals".to_string(),
+            super::Noise::Given => "noise as given",
+            super::Noise::PerSensor => "noise of each sensor estimated",
+            super::Noise::Estimated => "noise estimated from the residuals",
+        };
+        let worth = match self.independent {
+            Some(worth) => {
+                format!("; the residuals are correlated, and count as {} independent ones", rounded(worth, 3))
+            }
+            None => String::new(),
         };
         let chi_square = rounded(self.chi_square, 4);
         let (n, nu) = (self.count, self.degrees_of_freedom);
         lines.push(match n {
             0 => "standard errors follow from the deviations of what is measured beside samples, and of priors: there are no samples".to_string(),
-            _ => format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"),
+            _ => format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise}{worth})"),
         });
         lines.extend(self.down_weighted.map(|down| {
             format!(

@@ -64,7 +64,7 @@ pub(super) fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 pub(super) fn criteria(problem: &Problem, (noise, chi_square): (Noise, f64), n: usize, p: usize) -> (f64, f64) {
-    let (n, p) = (n as f64, p as f64);
+    let (n, p) = (problem.independent(n).unwrap_or(n as f64), p as f64);
     match noise {
         Noise::PerSensor => {
             let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.unknown_deviations.len() as f64);
