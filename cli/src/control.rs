@@ -8,18 +8,19 @@ use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, kept, watch_for_interrupt};
 use costate::scheme;
-use costate::shown::shown;
+use costate::shown::{rounded, shown};
 use costate::simulate::Simulation;
 use costate::start::InitialState;
 use costate_identify::control::{
     Control, ControlScenario, Nodes, Refined, RefinementEvent, Shape, Solution, Stage, UnknownSignal, refine,
 };
+use costate_identify::design::{Assessment, Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Options};
 use costate_identify::registry::{Entry, Registry};
 use costate_identify::specification::Specification;
 use costate_identify::table::table;
 use costate_identify::{Error, Result};
-use costate_report::{Folder, control_json};
+use costate_report::{Folder, control_json, information_json};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -100,11 +101,16 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let Refined { control, solution, .. } = &refined;
     let mut document = control_json(&refined, method, arguments.replay_tolerance);
     document["reason"] = remedy::in_words(&solution.outcome.reason.remedy()).into();
+    let informed = search.informed(&refined)?;
+    if let Some((sought, [start, found])) = &informed {
+        document["information"] = information_json(sought, [start, found]);
+    }
     let written = folder.as_ref().map(|folder| search.write(folder, &refined, document.clone())).transpose();
     if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
         print(&summary(&refined, arguments, begun.elapsed().as_secs_f64()));
+        informed.iter().for_each(|(sought, assessments)| print(&known(sought, assessments)));
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
             print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
@@ -251,14 +257,31 @@ impl ControlSearch<'_> {
         )
     }
 
-    /// Writes results, with the inputs of the start beside those found.
-    fn write(&self, folder: &Folder, refined: &Refined, document: Value) -> Result<()> {
+    /// The run at the start of the search, with its parameters.
+    fn at_start(&self) -> Result<(Simulation, Vec<f64>)> {
         let at_start = self.simulation.on(self.simulation.grid().clone(), self.scenario.start.clone())?;
-        let times = at_start.grid().times();
-        let w: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
         let signature = self.simulation.signature();
         let mut u = signature.nominal();
         self.specification.set_parameters(signature, &mut signature.parameters.clone(), &mut u)?;
+        Ok((at_start, u))
+    }
+
+    /// What the run at the start and the run that was found say of parameters, if that was sought.
+    fn informed(&self, refined: &Refined) -> Result<Option<(Sought, [Assessment; 2])>> {
+        let Refined { control, solution, .. } = refined;
+        let (Some(setting), Some(found)) = (&self.scenario.information, &control.information) else { return Ok(None) };
+        let (at_start, u) = self.at_start()?;
+        let start = setting.sought(&at_start, &[])?.assess(&at_start, &u)?;
+        let (u, _) = control.expand(&solution.outcome.u);
+        let found_there = found.assess(&control.simulation_of(&solution.outcome.u, 1)?, &u)?;
+        Ok(Some((found.clone(), [start, found_there])))
+    }
+
+    /// Writes results, with the inputs of the start beside those found.
+    fn write(&self, folder: &Folder, refined: &Refined, document: Value) -> Result<()> {
+        let (at_start, u) = self.at_start()?;
+        let times = at_start.grid().times();
+        let w: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
         folder.control(refined, (times, &w, &u), document)
     }
 }
@@ -390,6 +413,23 @@ fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
     lines.push(String::new());
     lines.extend(replayed(solution, arguments));
     lines.join("\n")
+}
+
+/// Lines on the standard errors that a fit would have.
+fn known(sought: &Sought, [start, found]: &[Assessment; 2]) -> String {
+    let error = |value: f64| if value.is_finite() { rounded(value, 3) } else { "not determined".to_string() };
+    let rows = sought.parameters.iter().enumerate().map(|(k, own)| {
+        let (before, after) = (start.standard_errors[k], found.standard_errors[k]);
+        let gain = before / after;
+        let gain = if gain.is_finite() { format!("{}x", rounded(gain, 2)) } else { String::new() };
+        vec![format!("{} [{}]", own.name, own.unit), error(before), error(after), gain]
+    });
+    let means = Optimality::ALL.map(|own| format!("{} {}", own.name(), error(found.mean(own) / start.mean(own))));
+    format!(
+        "{}\nmeans of the axes of the ellipsoid of errors, beside those at the start: {}\n",
+        table(&["standard errors of a fit", "at the start", "found", "less"], &rows.collect::<Vec<_>>()),
+        means.join(", ")
+    )
 }
 
 /// Lines on the replay at half the step.

@@ -5,6 +5,7 @@ use crate::plot::{Axis, Color, Dash, Figure, Panel, Series};
 use costate::signature::Quantity;
 use costate_identify::Result;
 use costate_identify::control::{Refined, Stage, UnknownSignal};
+use costate_identify::design::{Assessment, Optimality, Sought};
 use costate_identify::optimise::Method;
 use serde_json::{Value, json};
 
@@ -55,6 +56,34 @@ pub fn control_json(refined: &Refined, method: Method, replay_tolerance: f64) ->
         "times": times,
         "signals": found.iter().map(signal).collect::<Vec<_>>(),
     })
+}
+
+/// What the run at the start and the run that was found say of parameters, as JSON: standard errors, in the parameters' units.
+pub fn information_json(sought: &Sought, [start, found]: [&Assessment; 2]) -> Value {
+    let means = |assessment: &Assessment| {
+        let each = Optimality::ALL.map(|own| (own.name().to_string(), json!(finite(assessment.mean(own)))));
+        Value::Object(each.into_iter().collect())
+    };
+    let parameters = sought.parameters.iter().enumerate().map(|(k, own)| {
+        json!({
+            "name": own.name,
+            "unit": own.unit,
+            "size": own.size,
+            "counts": sought.of.contains(&k),
+            "at_start": finite(start.standard_errors[k]),
+            "found": finite(found.standard_errors[k]),
+        })
+    });
+    json!({
+        "criterion": sought.optimality.name(),
+        "means_at_start": means(start),
+        "means": means(found),
+        "standard_errors": parameters.collect::<Vec<_>>(),
+    })
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
 }
 
 /// The number of the stage that a record of the history belongs to.

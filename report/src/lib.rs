@@ -23,7 +23,7 @@ mod streamed;
 pub use bands::{band_figure, bands_json, bands_text};
 pub use bootstrap::{bootstrap_figure, bootstrap_json, bootstrap_text};
 pub use certainty::{Certainty, ends_of_searches, profile_figure, profiles_json, starts_json, waterfall};
-pub use control::control_json;
+pub use control::{control_json, information_json};
 pub use design::{design_figure, design_json, design_sentences};
 pub use folder::Folder;
 pub use landscape::{landscape_figure, landscape_json};

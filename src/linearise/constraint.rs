@@ -1,9 +1,10 @@
 //! Constraints with first and second derivatives from nested [`Jet`]s or [`SecondOrder`] numbers, and their time derivatives.
 
-use super::functions::{ConstraintOn, Functions, LANES, Square};
+use super::functions::{ConstraintOn, Functions, LANES, Second, Square};
 use super::kernel::Sizes;
+use super::structure::Structure;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
-use crate::system::{Level, Point, StatePart, StateVector};
+use crate::system::{Level, Point, StateVector};
 
 /// A point at which C is differentiated.
 #[derive(Clone, Copy)]
@@ -306,13 +307,17 @@ where
 pub struct TimeDerivatives {
     values: MotionNumbers<f64>,
     slopes: MotionNumbers<Jet<f64, LANES>>,
-    curved: MotionNumbers<Square<1>>,
+    curved: MotionNumbers<Second>,
+    /// Coordinates whose columns of C_q change, then `n +` parameters in C.
+    variables: Vec<usize>,
 }
 
 impl TimeDerivatives {
-    /// Room for models of these sizes.
-    pub fn new(sizes: Sizes) -> Self {
+    /// Room for a model of this structure.
+    pub fn new(sizes: Sizes, structure: &Structure) -> Self {
+        let parameters = structure.constraint_parameters.iter().map(|k| sizes.n + k);
         TimeDerivatives {
+            variables: structure.curved_or_parametric.iter().copied().chain(parameters).collect(),
             values: MotionNumbers::new(sizes),
             slopes: MotionNumbers::new(sizes),
             curved: MotionNumbers::new(sizes),
@@ -372,7 +377,8 @@ impl TimeDerivatives {
         slopes.iter_mut().zip(&numbers.c).for_each(|(slope, c)| *slope += of_level(c, level).eps[0]);
     }
 
-    /// Adds `scale` ∇ ∂_X (cᵀ d^l C/dt^l) to `cotangent`.
+    /// Adds `scale` ∇ ∂_X (cᵀ d^l C/dt^l) to `cotangent`. The derivative of the l-th time derivative by the k-th one of q is (l over k) times that of
+    /// the (l-k)-th by q, along X, too.
     pub fn curvature(
         &mut self,
         model: &dyn Functions,
@@ -382,41 +388,44 @@ impl TimeDerivatives {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        let numbers = &mut self.curved;
+        let TimeDerivatives { curved: numbers, variables, .. } = self;
         let n = x.q.len();
         numbers.take(x, u);
         // along the tangent, whatever is differentiated by
         for (j, number) in numbers.q.iter_mut().enumerate() {
             for (part, slope) in parts(number).into_iter().zip([&tangent.q, &tangent.v, &tangent.v, &tangent.a]) {
-                part.re.eps[0] = slope[j];
+                part.eps[0].re = slope[j];
             }
         }
-        numbers.u.iter_mut().zip(&tangent.u).for_each(|(number, slope)| number.re.re.re.eps[0] = *slope);
-        for part in MOVED {
-            for i in 0..if part == StatePart::Parameter { u.len() } else { n } {
-                for seed in [1.0, 0.0] {
-                    match part {
-                        StatePart::Position => numbers.q[i].re.re.eps[0].re = seed,
-                        StatePart::Velocity => {
-                            numbers.q[i].re.eps[0].eps[0].re = seed;
-                            numbers.q[i].eps[0].re.eps[0].re = seed;
-                        }
-                        StatePart::Acceleration => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
-                        _ => numbers.u[i].re.re.eps[0].re = seed,
-                    }
-                    if seed == 1.0 {
-                        numbers.evaluate(model, x.t);
-                    }
+        numbers.u.iter_mut().zip(&tangent.u).for_each(|(number, slope)| number.re.re.eps[0].re = *slope);
+        let factors: &[f64] = match level {
+            Level::Position => &[1.0],
+            Level::Velocity => &[1.0, 1.0],
+            Level::Acceleration => &[1.0, 2.0, 1.0],
+        };
+        for lanes in variables.chunks(LANES) {
+            for (lane, &i) in lanes.iter().enumerate() {
+                seeded(&mut numbers.q, &mut numbers.u, i).re.re.re.eps[lane] = 1.0;
+            }
+            numbers.evaluate(model, x.t);
+            for (lane, &i) in lanes.iter().enumerate() {
+                seeded(&mut numbers.q, &mut numbers.u, i).re.re.re.eps[lane] = 0.0;
+                let of = |level: Level| -> f64 {
+                    numbers.c.iter().zip(c).map(|(d, c)| c * of_level(d, level).eps[0].eps[lane]).sum()
+                };
+                if i >= n {
+                    cotangent.u[i - n] += scale * of(level);
+                    continue;
                 }
-                let slope: f64 = numbers.c.iter().zip(c).map(|(d, c)| c * of_level(d, level).eps[0].eps[0]).sum();
-                cotangent.part_mut(part)[i] += scale * slope;
+                let levels = LEVELS[..factors.len()].iter().rev();
+                let parts = [&mut cotangent.q, &mut cotangent.v, &mut cotangent.a];
+                for (part, (factor, level)) in parts.into_iter().zip(factors.iter().zip(levels)) {
+                    part[i] += scale * factor * of(*level);
+                }
             }
         }
     }
 }
-
-/// Parts of the state on which the constraints' time derivatives depend.
-const MOVED: [StatePart; 4] = [StatePart::Position, StatePart::Velocity, StatePart::Acceleration, StatePart::Parameter];
 
 /// Entries for q, v (twice) and a of a number along the motion.
 fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {

@@ -69,8 +69,8 @@ pub(crate) use crate::number::LANES;
 pub(crate) type Second = Jet<Jet<f64, LANES>, 1>;
 /// Number with derivatives along two directions, by variables in lanes.
 pub(crate) type Third = Jet<Second, 1>;
-/// Number with derivatives along four directions.
-pub(crate) type Fourth = Jet<Jet<Square<1>, 1>, 1>;
+/// Number along the motion, with derivatives along a tangent, by variables in lanes.
+pub(crate) type Fourth = Jet<Jet<Second, 1>, 1>;
 /// Bounds of round-off along a direction.
 pub(crate) type Directed = Jet<Rounded, 1>;
 

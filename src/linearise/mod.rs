@@ -211,7 +211,7 @@ impl<'s> PlainEvaluator<'s> {
             rates: [(); 2].map(|()| vec![0.0; m * n]),
             rates_by_parameter: [(); 2].map(|()| vec![0.0; m * p]),
             rate_slopes: [(); 3].map(|()| vec![0.0; m * variables_count]),
-            time_derivatives: TimeDerivatives::new(sizes),
+            time_derivatives: TimeDerivatives::new(sizes, &whole),
             level: Level::Position,
             curvature: Curvature::new(structure, (&rest, whole.curved_or_parametric), sizes),
             curved_or_parametric: rest.curved_or_parametric,

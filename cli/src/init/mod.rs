@@ -3,12 +3,12 @@
 mod columns;
 mod text;
 
-use super::console::{print, print_document};
+use super::console::{print, print_document, tell};
 use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use columns::Columns;
-use costate_file::given_motions;
+use costate_file::{excitation, given_motions};
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
 use costate_identify::problem_file;
@@ -37,6 +37,9 @@ pub(super) struct Arguments {
     /// Of a robot with a log: bodies that can be built, near those of its file as far as the log does not say otherwise
     #[arg(long)]
     physical: bool,
+    /// Of a robot without a log: the problem of finding motions of so many seconds that say the most of its bodies and friction
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = settings::number, conflicts_with_all = ["data", "validation", "physical"])]
+    excitation: Option<f64>,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -64,6 +67,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         let remedy = "give --data FILE.csv, too";
         return Err(Error::invalid("--validation", "there is no record that could be fitted", remedy));
     }
+    if let Some(duration) = arguments.excitation {
+        return robot_to_be_excited(arguments, &out, duration);
+    }
     if let Some(status) = robot_with_record(registry, arguments, &out)? {
         return Ok(status);
     }
@@ -76,11 +82,44 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     finish(registry, arguments, (entry.name(), &out), &text)
 }
 
+/// The mechanism of a robot that moves along splines, and the problem of finding them.
+fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Result<ExitStatus> {
+    let robot = Path::new(&arguments.model);
+    if !is_robot(robot) {
+        let problem = "motions are found for robots in URDF";
+        let remedy = "give robot.urdf, or write [[control.signal]] and [control.information] by hand";
+        return Err(Error::invalid("--excitation", problem, remedy));
+    }
+    let stem = out.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem.strip_suffix("_problem").unwrap_or(&stem).to_string();
+    let [mechanism, problem] = ["", "_problem"].map(|end| out.with_file_name(format!("{stem}_excitation{end}.toml")));
+    let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
+    let written = excitation(robot, &beside(out, robot), &name, duration)?;
+    for (path, text) in [(&mechanism, &written.mechanism), (&problem, &written.problem)] {
+        check_out(path, arguments.force)?;
+        write_atomically(path, text.as_bytes())?;
+    }
+    written.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+    let (mechanism, problem) = (mechanism.display(), problem.display());
+    if arguments.json {
+        let document = json!({"model": mechanism.to_string(), "file": problem.to_string(), "missing": null});
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&format!(
+            "joints that move along splines, with their limits: written to {mechanism} and {problem}\nnext: costate control {problem}"
+        ));
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn is_robot(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"))
+}
+
 /// The mechanism of a robot that moves as in its record, and the problem of fitting what that takes, if the record has its motion.
 fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> Result<Option<ExitStatus>> {
     let robot = Path::new(&arguments.model);
-    let is_robot = robot.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"));
-    let ([record], true) = (arguments.data.as_slice(), is_robot && arguments.validation.is_empty()) else {
+    let ([record], true) = (arguments.data.as_slice(), is_robot(robot) && arguments.validation.is_empty()) else {
         return Ok(None);
     };
     let stem = out.file_stem().unwrap_or_default().to_string_lossy();

@@ -103,6 +103,8 @@ pub(super) struct Declared {
     pub bodies: Vec<(usize, Vec<String>)>,
     /// Joints, and what they are called as parts.
     pub parts: Vec<(usize, String)>,
+    /// Joints, and the sensors of their motion.
+    pub sensors: Vec<(usize, String)>,
     /// Joints, what the parameter is (`d`, `Fc`, `J_rotor` ..), and its name.
     pub joints: Vec<(usize, &'static str, String)>,
 }
@@ -414,7 +416,7 @@ impl<'r> Tree<'r> {
             declared.parts.extend(self.leading[link].map(|k| (k, own.clone())));
             if matches!(joint.kind, Kind::Revolute | Kind::Prismatic) {
                 self.moving((joint, &own), (&mut names, &mut parts, &mut parameters, declared), &mut inputs);
-                shown.push((joint, own));
+                shown.push((joint, own, self.leading[link]));
             }
         }
         for joint in joints.iter().filter(|joint| joint.kind != Kind::Fixed) {
@@ -452,9 +454,10 @@ impl<'r> Tree<'r> {
                 self.joint((&name, own.kind), own.line, both, own.axis, &mut parts);
             }
         }
-        for (joint, own) in &shown {
+        for (joint, own, number) in &shown {
             let freedom = if joint.kind == Kind::Prismatic { "slide" } else { "turn" };
             let name = names.part(&format!("{}_motion", joint.name), "sensor");
+            declared.sensors.extend(number.map(|k| (k, name.clone())));
             parts.line(joint.line, &format!("[sensor.{}]", quoted(&name)));
             parts.line(joint.line, "shows = \"joint\"");
             parts.line(joint.line, &format!("of = {}", quoted(own)));
@@ -592,8 +595,13 @@ impl<'r> Tree<'r> {
         let all = moments.numbers();
         if all != [0.0; 10] {
             check_moments(all).map_err(|error| {
-                let problem = format!("link `{}`: {error}", own.name);
-                Error::file(path, Some(line), problem, "correct <inertial>")
+                // its remedy is for those who write tensors
+                let said = match error {
+                    costate::Error::Invalid { what, problem, .. } => format!("{what}: {problem}"),
+                    other => other.to_string(),
+                };
+                let problem = format!("no body has the <inertial> of link `{}`: {said}", own.name);
+                Error::file(path, Some(line), problem, "correct it")
             })?;
         }
         // a length by which sizes of moments go

@@ -1,11 +1,13 @@
 //! Robots from URDF: a file of that format becomes the text of a mechanism file, whose lines are known by those of the robot's.
 
+mod excitation;
 mod frame;
 mod mechanism;
 mod record;
 mod urdf;
 mod write_back;
 
+pub use excitation::{Excitation, excitation};
 pub(crate) use mechanism::{KEYS, Options, translate};
 pub use record::{GivenMotions, given_motions};
 pub use write_back::{WithValues, with_values};

@@ -101,8 +101,29 @@ pub fn given_motions(
     }))
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     toml::Value::String(name.into()).to_string()
+}
+
+/// The robot in a mechanism, up to the places of its joints at the start.
+pub(super) fn include(robot: &str, inertias: &str, slip: f64) -> String {
+    format!(
+        "kind = \"spatial\"\n\n[include.robot]\nfile = {robot}\n\
+         inertias = {inertias}\n\
+         friction = true             # viscous and dry friction and an offset in every joint\n\
+         slip = {slip:?}                 # rad/s or m/s: where dry friction is 76 % of its whole\n\n\
+         [include.robot.joints]      # where it begins\n"
+    )
+}
+
+/// The drive of a joint, and the sensor of what it takes.
+pub(super) fn drive(number: usize, part: &str, is_prismatic: bool, motion: &str) -> String {
+    let freedom = if is_prismatic { "\nfreedom = \"slide\"" } else { "" };
+    format!(
+        "[drive.drive{number}]\nof = {}{freedom}\n{motion}\n\
+         [sensor.tau{number}]\nshows = \"drive\"\nof = \"drive{number}\"\n",
+        quoted(part)
+    )
 }
 
 fn mechanism_text(
@@ -121,28 +142,22 @@ fn mechanism_text(
         }
     };
     let mut text = format!(
-        "# Each joint moves as it was measured; what its drive takes is compared with the record. Nothing is integrated.\n\
-         kind = \"spatial\"\n\n[include.robot]\nfile = {robot}\n\
-         inertias = {inertias}\n\
-         friction = true             # viscous and dry friction and an offset in every joint\n\
-         slip = 0.01                 # rad/s or m/s: where dry friction is 76 % of its whole\n\n\
-         [include.robot.joints]      # where the record begins\n"
+        "# Each joint moves as it was measured; what its drive takes is compared with the record. Nothing is integrated.\n{}",
+        include(robot, inertias, 0.01)
     );
     for joint in driven {
         let _ = writeln!(text, "{} = {:?}", quoted(&joint.joint), joint.start);
     }
     for (k, joint) in driven.iter().enumerate() {
         let (number, unit) = (k + 1, if joint.is_prismatic { "m" } else { "rad" });
-        let freedom = if joint.is_prismatic { "\nfreedom = \"slide\"" } else { "" };
         let said = if k == 0 { "      # Hz: faster motion is taken for noise" } else { "" };
+        let part = format!("robot_{}", joint.part);
         let _ = write!(
             text,
             "\n[tables.q{number}]\nover = \"s\"\nunit = \"{unit}\"\nfile = {record}\ncolumns = [{time}, {}]\n\
-             interpolation = \"cubic\"\nbandwidth = {bandwidth:?}{said}\n\
-             [drive.drive{number}]\nof = {}{freedom}\nis = \"q{number}(t)\"\n\
-             [sensor.tau{number}]\nshows = \"drive\"\nof = \"drive{number}\"\n",
+             interpolation = \"cubic\"\nbandwidth = {bandwidth:?}{said}\n{}",
             quoted(&joint.position),
-            quoted(&format!("robot_{}", joint.part)),
+            drive(number, &part, joint.is_prismatic, &format!("is = \"q{number}(t)\"")),
         );
     }
     let compared = driven.iter().enumerate().filter(|(_, joint)| joint.effort.is_some());

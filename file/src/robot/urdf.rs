@@ -30,6 +30,14 @@ pub(super) enum Kind {
     Planar,
 }
 
+/// Limits of a joint, as far as the file has them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limits {
+    pub places: Option<[f64; 2]>,
+    pub rate: Option<f64>,
+    pub effort: Option<f64>,
+}
+
 pub(super) struct Joint {
     pub name: String,
     pub line: u64,
@@ -39,6 +47,8 @@ pub(super) struct Joint {
     pub frame: Frame,
     /// Of length one.
     pub axis: [f64; 3],
+    /// What it may do, in its units.
+    pub limits: Limits,
     /// Viscous and dry friction, if the file has them.
     pub friction: Option<[f64; 2]>,
     /// The joint that it follows, how far, and from where.
@@ -262,7 +272,12 @@ impl<'x> Reader<'x> {
             }
             None => None,
         };
+        let limits = match self.child(node, "limit") {
+            Some(own) => self.limits(own, node.attribute("type") == Some("continuous"))?,
+            None => Limits::default(),
+        };
         Ok(Joint {
+            limits,
             name: name.into(),
             line: self.line(node),
             kind,
@@ -273,6 +288,22 @@ impl<'x> Reader<'x> {
             friction,
             mimic,
             rotor: 0.0,
+        })
+    }
+
+    /// Limits, of which zero says nothing, nor does a range without extent.
+    fn limits(&self, node: Node<'x, 'x>, is_continuous: bool) -> Result<Limits> {
+        let [lower, upper, rate, effort] =
+            ["lower", "upper", "velocity", "effort"].map(|key| self.number_or(node, key, 0.0));
+        let (lower, upper) = (lower?, upper?);
+        if lower > upper {
+            let problem = format!("the limit `lower` is {lower}, above `upper`, {upper}");
+            return Err(self.wrong(node, problem, "exchange them"));
+        }
+        Ok(Limits {
+            places: (lower < upper && !is_continuous).then_some([lower, upper]),
+            rate: Some(rate?).filter(|rate| *rate > 0.0),
+            effort: Some(effort?).filter(|effort| *effort > 0.0),
         })
     }
 

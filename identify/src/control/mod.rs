@@ -21,7 +21,7 @@ pub use minimise::{Solution, Violation};
 pub use objective::ControlObjective;
 pub use refinement::{Refined, RefinementEvent, Stage, refine};
 pub use replay::{Replay, Shift};
-pub use scenario::{AimSetting, ControlScenario, ControlSetting, GoalSetting, GoalsAt};
+pub use scenario::{AimSetting, ControlScenario, ControlSetting, GoalSetting, GoalsAt, InformationSetting};
 pub use shape::Shape;
 pub use unknown::{Nodes, UnknownSignal};
 

@@ -249,6 +249,23 @@ impl<'p> ControlObjective<'p> {
     }
 }
 
+/// Does both, on two threads if there are two.
+fn side_by_side<A, B: Send>(
+    one: impl FnOnce() -> costate::Result<A>,
+    other: impl FnOnce() -> Result<B> + Send,
+) -> Result<(A, Option<B>)> {
+    if costate::parallel::threads()? < 2 {
+        return Ok((one()?, Some(other()?)));
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        let problem = || costate::Error::invalid("the information of a run", "its thread failed", "report it");
+        let other = other.join().map_err(|_| problem())??;
+        Ok((one?, Some(other)))
+    })
+}
+
 impl Objective for ControlObjective<'_> {
     fn dimension(&self) -> usize {
         self.control.unknowns().0
@@ -256,11 +273,15 @@ impl Objective for ControlObjective<'_> {
 
     fn value_and_gradient(&mut self, unknowns: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.set(unknowns);
-        let cost = self.engine.cost_and_gradient(&self.u, Method::Adjoint, &mut self.gradient)?;
+        let ControlObjective { engine, informed, u, gradient: by_u, .. } = self;
+        let mut goals = || engine.cost_and_gradient(u, Method::Adjoint, by_u);
+        let (cost, information) = match informed {
+            None => (goals()?, None),
+            Some(informed) => side_by_side(goals, || informed.value_and_gradient())?,
+        };
         self.by_inputs.copy_from_slice(self.engine.by_inputs());
         let mut own = 0.0;
-        if let Some(informed) = &mut self.informed {
-            let (information, slope) = informed.value_and_gradient()?;
+        if let Some((information, slope)) = information {
             own += information;
             self.gradient.iter_mut().zip(&slope.u).for_each(|(sum, own)| *sum += own);
             self.by_inputs.iter_mut().zip(&slope.w).for_each(|(sum, own)| *sum += own);

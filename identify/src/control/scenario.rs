@@ -4,13 +4,16 @@ use super::{Control, Source, UnknownSignal};
 use crate::clock::{Clock, clock};
 use crate::columns::{self, Calibration, Sought};
 use crate::data::Record;
+use crate::design::{Optimality, Sought as Information};
 use crate::error::Locate;
 use crate::optimise::Method;
 use crate::specification::Samples;
 use crate::{Error, Result};
-use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
+use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
+use costate::least_squares::Reduction;
 use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
+use costate::signature::Parameter;
 use costate::simulate::Simulation;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +36,8 @@ pub struct ControlScenario {
     pub method: Method,
     /// The cost at which the search ends.
     pub target: f64,
+    /// Information of the run that is sought besides goals.
+    pub information: Option<InformationSetting>,
     /// Number of times that a solution is found once more with half the step.
     pub refinements: usize,
     /// Time step of the first search, s; otherwise that of the model's scenario.
@@ -55,6 +60,7 @@ impl ControlScenario {
             quadrature: Quadrature::Trapezoid,
             method: Method::LevenbergMarquardt,
             target: f64::NEG_INFINITY,
+            information: None,
             refinements: 0,
             step: None,
             notes: Vec::new(),
@@ -78,7 +84,13 @@ impl ControlScenario {
         }
         let goals = Goals::new(simulation.signature(), goals, self.quadrature);
         let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
-        Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())
+        let mut control = Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())?;
+        if let Some(information) = &self.information {
+            let sought = information.sought(&control.simulation, &control.free());
+            let stated = |error: Error| error.under(&["control", "information"]);
+            control = control.informed_by(sought.map_err(stated)?).map_err(stated)?;
+        }
+        Ok(control)
     }
 }
 
@@ -115,6 +127,93 @@ pub struct GoalSetting {
     pub must: bool,
 }
 
+/// Pairs of changes that the search for information remembers.
+const INFORMED_MEMORY: usize = 30;
+
+/// Information that a run is to give, in a problem file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InformationSetting {
+    /// Outputs that are measured, with the standard deviations of their noise.
+    pub outputs: Vec<(String, f64)>,
+    /// Time between two samples, s; otherwise the time step.
+    pub sampling: Option<f64>,
+    /// The parameters that are to be identified; otherwise all but those that are found with the signals.
+    pub parameters: Option<Vec<String>>,
+    /// Those of them that count; otherwise all.
+    pub of: Option<Vec<String>>,
+    /// Mean of the standard errors that counts.
+    pub optimality: Optimality,
+    /// Standard deviation of what is known of each parameter before, in its sizes; otherwise nothing is.
+    pub known: Option<f64>,
+    /// Weight beside goals.
+    pub weight: f64,
+}
+
+impl InformationSetting {
+    /// The information of a run of this simulation whose parameters at `found` are found with the signals.
+    ///
+    /// # Errors
+    /// Unknown outputs or parameters, parameters without a size, a sampling that is no multiple of the step.
+    pub fn sought(&self, simulation: &Simulation, found: &[usize]) -> Result<Information> {
+        let (signature, grid) = (simulation.signature(), simulation.grid());
+        let all = grid.times();
+        let substeps = match self.sampling {
+            None => 1,
+            Some(sampling) => {
+                let parts = grid.uniform_step().map_or(0.0, |step| sampling / step);
+                let whole = parts.round();
+                if whole < 1.0 || (parts - whole).abs() > 1e-6 * whole {
+                    let problem = format!("{} s are no whole number of time steps", shown(sampling));
+                    let error = Error::invalid("the sampling", problem, "give a multiple of the step");
+                    return Err(error.under(&["sampling"]));
+                }
+                whole as usize
+            }
+        };
+        let times: Vec<f64> = all.iter().step_by(substeps).copied().collect();
+        let reference = |(name, deviation): &(String, f64)| {
+            let output = signature.output_index(name).map_err(|error| Error::from(error).under(&["outputs", name]))?;
+            Ok(Reference { output, values: vec![0.0; times.len()], deviation: *deviation })
+        };
+        let references = self.outputs.iter().map(reference).collect::<Result<Vec<_>>>()?;
+        let measured = LeastSquares::new(&times, references, substeps, Quadrature::Unit)?;
+        let is_sought = |(k, _): &(usize, &Parameter)| {
+            !found.contains(k) && !signature.motions.iter().any(|motion| motion.places().contains(k))
+        };
+        let named = |key: &str, names: &[String]| -> Result<Vec<usize>> {
+            let place =
+                |name: &String| signature.parameter_index(name).map_err(|error| Error::from(error).under(&[key]));
+            names.iter().map(place).collect()
+        };
+        let parameters = match &self.parameters {
+            Some(names) => named("parameters", names)?,
+            None => signature.parameters.iter().enumerate().filter(is_sought).map(|(k, _)| k).collect(),
+        };
+        let names: Vec<&str> = parameters.iter().map(|&k| signature.parameters[k].name.as_str()).collect();
+        let mut sought = Information::new(signature, measured, &names)?.optimal(self.optimality);
+        sought.weight = self.weight;
+        if let Some(of) = &self.of {
+            let place = |k: usize| {
+                parameters.iter().position(|&own| own == k).ok_or_else(|| {
+                    let what = format!("parameter `{}`", signature.parameters[k].name);
+                    let remedy = "name it in `parameters`, too";
+                    Error::invalid(what, "it counts, and is not to be identified", remedy).under(&["of"])
+                })
+            };
+            sought.of = named("of", of)?.into_iter().map(place).collect::<Result<_>>()?;
+        }
+        if let Some(known) = self.known {
+            let mut before = Reduction::new(names.len());
+            for k in 0..names.len() {
+                let row: Vec<f64> = (0..names.len()).map(|j| if j == k { known.recip() } else { 0.0 }).collect();
+                before.add(&row, 0.0);
+            }
+            sought.before = Some(before.finish());
+        }
+        Ok(sought)
+    }
+}
+
 /// A control problem in a problem file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ControlSetting {
@@ -122,6 +221,8 @@ pub struct ControlSetting {
     pub signals: Vec<(UnknownSignal, Option<f64>)>,
     /// Goals of the outputs.
     pub goals: Vec<GoalSetting>,
+    /// Information of the run that is sought besides goals.
+    pub information: Option<InformationSetting>,
     /// Number of times that a solution is found once more with half the step.
     pub refinements: Option<usize>,
 }
@@ -166,9 +267,10 @@ impl ControlSetting {
             };
             goals.push((Goal { output: output.clone(), aim, weight: *weight, must: *must }, path));
         }
-        if self.signals.is_empty() || goals.is_empty() {
-            let problem = "it needs at least one signal to be found and one goal";
-            let remedy = "add [[control.signal]] with an input, and [[control.goal]] with an output";
+        if self.signals.is_empty() || (goals.is_empty() && self.information.is_none()) {
+            let problem = "it needs at least one signal to be found, and one goal or information";
+            let remedy =
+                "add [[control.signal]] with an input, and [[control.goal]] with an output or [control.information]";
             return Err(Error::invalid("[control]", problem, remedy).under(&["control"]));
         }
         let signals = self.signals.iter().map(|(signal, _)| signal.clone()).collect();
@@ -180,6 +282,11 @@ impl ControlSetting {
             goals.iter().map(goal).collect()
         });
         scenario.refinements = self.refinements.unwrap_or(0);
+        scenario.information.clone_from(&self.information);
+        if self.information.is_some() {
+            // the cost is no sum of squares
+            scenario.method = Method::LBfgs { memory: INFORMED_MEMORY };
+        }
         scenario.notes = notes;
         Ok(scenario)
     }

@@ -31,6 +31,9 @@ pub struct Sought {
     pub weight: f64,
 }
 
+/// More parameters are not named one by one.
+const NAMED: usize = 12;
+
 impl Sought {
     /// The geometric mean of the standard errors of these parameters of a model, at their nominal values; nothing is known before.
     ///
@@ -80,7 +83,8 @@ impl Sought {
 
     /// Description in words, for reports.
     pub fn in_words(&self) -> String {
-        let names = self.of.iter().map(|&k| self.parameters[k].name.as_str()).collect::<Vec<_>>().join(", ");
+        let names = self.of.iter().map(|&k| self.parameters[k].name.as_str()).collect::<Vec<_>>();
+        let names = if names.len() > NAMED { format!("{} parameters", names.len()) } else { names.join(", ") };
         match self.optimality {
             _ if self.of.len() == 1 => format!("ln standard error of {names}"),
             Optimality::D => format!("ln mean standard error of {names} (D)"),
@@ -123,8 +127,8 @@ pub(crate) struct Informed<'p> {
     sought: &'p Sought,
     /// Gradient by the parameters that are to be identified.
     tangents: Gradient<'p>,
-    /// Gradient by those and by what is found.
-    second: Gradient<'p>,
+    /// Gradients by those and by what is found, one a thread.
+    second: Vec<Gradient<'p>>,
     /// All parameters, with those of sensors.
     u: Vec<f64>,
     /// Derivatives by the parameters in sizes, over deviations: of each reference, one row after another.
@@ -138,22 +142,23 @@ impl<'p> Informed<'p> {
         let unknown: Vec<usize> = sought.parameters.iter().map(|parameter| parameter.index).collect();
         let both = [&unknown[..], found].concat();
         let tangents = Gradient::new(simulation, &sought.measured)?.with_respect_to(&unknown);
-        let second = Gradient::with_inputs(simulation, &sought.measured)?.with_respect_to(&both);
+        let one = |_| Ok(Gradient::with_inputs(simulation, &sought.measured)?.with_respect_to(&both));
+        let second = (0..costate::parallel::threads()?).map(one).collect::<Result<_>>()?;
         let mut u = simulation.signature().nominal();
         u.extend(sought.measured.sensors().parameters().iter().map(|parameter| parameter.nominal));
         Ok(Informed { sought, tangents, second, u, rows: vec![Vec::new(); sought.measured.references().len()] })
     }
 
     pub fn interrupted_by(self, interrupt: &Interrupt) -> Self {
-        let [tangents, second] = [self.tangents, self.second].map(|gradient| gradient.interrupted_by(interrupt));
-        Informed { tangents, second, ..self }
+        let watched = |gradient: Gradient<'p>| gradient.interrupted_by(interrupt);
+        Informed { tangents: watched(self.tangents), second: self.second.into_iter().map(watched).collect(), ..self }
     }
 
     /// Takes other parameters of the model, and inputs at all times.
     pub fn set(&mut self, u: &[f64], w: &[f64]) {
         self.u[..u.len()].copy_from_slice(u);
         self.tangents.inputs_mut().copy_from_slice(w);
-        self.second.inputs_mut().copy_from_slice(w);
+        self.second.iter_mut().for_each(|second| second.inputs_mut().copy_from_slice(w));
     }
 
     /// The information, by the parameters that are to be identified, in sizes.
@@ -200,7 +205,7 @@ impl<'p> Informed<'p> {
         let information = self.information()?;
         let model = self.u.len() - measured.sensors().parameters().len();
         let Some((value, by_information)) = self.value_of(information.factor()) else {
-            return Ok((f64::INFINITY, Change { u: vec![0.0; model], w: vec![0.0; self.second.by_inputs().len()] }));
+            return Ok((f64::INFINITY, Change { u: vec![0.0; model], w: vec![0.0; self.tangents.inputs_mut().len()] }));
         };
         let p = parameters.len();
         let samples: Vec<Vec<usize>> =
@@ -218,9 +223,39 @@ impl<'p> Informed<'p> {
             SlopeWeights { parameter: parameter.index, weights: references.map(of_reference).collect() }
         });
         let weighted: Vec<SlopeWeights> = weighted.collect();
-        let mut slope = self.second.slope_of_sensitivities(&self.u, measured, weighted)?;
+        let mut slope = slope_of_all(&mut self.second, &self.u, measured, &weighted)?;
         parameters.iter().for_each(|parameter| slope.u[parameter.index] = 0.0);
         slope.u.truncate(model);
         Ok((weight * value, slope))
     }
+}
+
+/// The derivatives of all weighted sensitivities, each thread a share of them.
+fn slope_of_all<'p>(
+    threads: &mut [Gradient<'p>],
+    u: &[f64],
+    measured: &'p LeastSquares,
+    weighted: &[SlopeWeights],
+) -> Result<Change> {
+    let count = threads.len();
+    let shares: Vec<costate::Result<Change>> = std::thread::scope(|scope| {
+        let work = |(k, own): (usize, _)| {
+            let own: &mut Gradient<'p> = own;
+            scope.spawn(move || own.slope_of_sensitivities(u, measured, weighted, (k, count)))
+        };
+        let workers: Vec<_> = threads.iter_mut().enumerate().map(work).collect();
+        let failed = || Err(costate::Error::invalid("the information of a run", "a thread failed", "report it"));
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| failed())).collect()
+    });
+    let mut sum = Change::default();
+    for share in shares {
+        let share = share?;
+        for (sum, own) in [(&mut sum.u, share.u), (&mut sum.w, share.w)] {
+            match sum.is_empty() {
+                true => *sum = own,
+                false => sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own),
+            }
+        }
+    }
+    Ok(sum)
 }

@@ -2,14 +2,43 @@
 
 use super::{Section, calibration, keys};
 use crate::Result;
-use crate::control::{AimSetting, ControlSetting, GoalSetting, Nodes, Shape, UnknownSignal};
+use crate::control::{AimSetting, ControlSetting, GoalSetting, InformationSetting, Nodes, Shape, UnknownSignal};
 use crate::specification::beside;
 
 pub(super) fn control(section: &Section<'_>) -> Result<ControlSetting> {
     section.only(&[&keys::CONTROL])?;
     let signals = section.sections("signal")?.iter().map(signal).collect::<Result<_>>()?;
     let goals = section.sections("goal")?.iter().map(goal).collect::<Result<_>>()?;
-    Ok(ControlSetting { signals, goals, refinements: section.count("refinements")? })
+    let information = section.section("information")?.map(|section| information(&section)).transpose()?;
+    Ok(ControlSetting { signals, goals, information, refinements: section.count("refinements")? })
+}
+
+fn information(section: &Section<'_>) -> Result<InformationSetting> {
+    section.only(&[&keys::INFORMATION])?;
+    let Some(own) = section.section("outputs")? else {
+        let remedy = "give outputs = { OUTPUT = DEVIATION }, of their noise";
+        return Err(section.wrong("outputs", "it is missing", remedy));
+    };
+    let positive = |section: &Section<'_>, key: &str| match section.number(key)? {
+        Some(value) if value <= 0.0 => Err(section.wrong(key, format!("it is {value}"), "give a positive number")),
+        value => Ok(value),
+    };
+    let mut outputs = Vec::new();
+    for name in own.table.keys() {
+        outputs.push((name.clone(), positive(&own, name)?.unwrap_or(1.0)));
+    }
+    if outputs.is_empty() {
+        return Err(section.wrong("outputs", "nothing is measured", "name at least one output, with its deviation"));
+    }
+    Ok(InformationSetting {
+        outputs,
+        sampling: section.positive("sampling")?,
+        parameters: section.texts("parameters")?,
+        of: section.texts("of")?,
+        optimality: section.named("criterion", str::parse)?.unwrap_or_default(),
+        known: positive(section, "known")?,
+        weight: positive(section, "weight")?.unwrap_or(1.0),
+    })
 }
 
 fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {

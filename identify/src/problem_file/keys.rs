@@ -279,6 +279,7 @@ pub(super) const CONTROL: Keys = Keys {
     about: "For `costate control`. [More](control.md).",
     rows: r#"| `signal` | list of tables | | none | inputs and motions that are to be found | |
 | `goal` | list of tables | | none | what outputs are to do | |
+| `information` | table | | none | what the run is to say of parameters | |
 | `refinements` | whole number | | 0 | so many times more, each with half the step | `1` |"#,
 };
 
@@ -315,8 +316,20 @@ pub(super) const GOAL: Keys = Keys {
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,
 };
 
+pub(super) const INFORMATION: Keys = Keys {
+    head: "[control.information]",
+    about: "[Information](design.md#excitations-that-are-found) that the run is to give of parameters, besides goals or in their place: the cost is the logarithm of a mean of standard errors.",
+    rows: r#"| `outputs` | table of numbers | the output's | must be given | what is measured, with the standard deviations of the noise | `{ OUTPUT = 1e-3 }` |
+| `sampling` | number | s | the time step | time between two samples, a multiple of the step | `0.01` |
+| `parameters` | list of texts | | all that are not found | what is to be identified, each with a size | `["NAME"]` |
+| `of` | list of texts | | all of these | those that count; the others are unknown, too | `["NAME"]` |
+| `criterion` | `D`, `A` or `E` | | `D` | [which mean](design.md#candidates) | `"D"` |
+| `known` | number | | nothing is known | standard deviation of what is known of each before, in its sizes | `3.0` |
+| `weight` | number | | 1 | beside goals | `1.0` |"#,
+};
+
 /// All tables of keys, in the order of the page.
-const ALL: [&Keys; 20] = [
+const ALL: [&Keys; 21] = [
     &TOP,
     &DATA,
     &INPUT,
@@ -337,6 +350,7 @@ const ALL: [&Keys; 20] = [
     &CONTROL,
     &SIGNAL,
     &GOAL,
+    &INFORMATION,
 ];
 
 /// All keys of problem files as a page of Markdown, a table for each table of the file: name, type, unit, default, meaning and

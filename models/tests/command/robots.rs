@@ -120,3 +120,51 @@ fn a_log_without_positions_is_one_of_a_simulation() {
     assert!(place.read("arm_problem.toml").contains("model = \"arm.urdf\""));
     place.refused("simulate none.urdf", &["none.urdf"]);
 }
+
+/// Protects the way from a robot's file to a motion that says more of it: what is written runs, the result says what would be known, and slips are told.
+#[test]
+fn from_a_robot_to_a_motion() {
+    let place = Place::new();
+    let limits = "<limit lower=\"-1\" upper=\"1.5\" velocity=\"2\" effort=\"60\"/><axis xyz=\"0 0 1\"/>\n<dyn";
+    place.write("arm.urdf", ARM.replace("<axis xyz=\"0 0 1\"/>\n<dyn", limits));
+    let written = place.good("init arm.urdf --excitation 3");
+    for note in ["no limit of the rate of elbow", "no limit of the effort of elbow", "accelerations", "collisions"] {
+        assert!(written.err.contains(note), "{}", written.err);
+    }
+    let problem = place.read("arm_excitation_problem.toml");
+    for said in ["lower = -0.875", "upper = 1.375", "upper = 1.9", "upper = 57.0", "\"tau1.effort\" = 0.6"] {
+        assert!(problem.contains(said), "{said} in {problem}");
+    }
+    let found = place.json("control arm_excitation_problem.toml --max-iterations 2 --json", 1);
+    let errors = found["information"]["standard_errors"].as_array().unwrap();
+    assert_eq!((found["information"]["criterion"].as_str(), errors.len()), (Some("D"), 26));
+    let gain = |name: &str| {
+        let own = errors.iter().find(|own| own["name"] == name).unwrap();
+        own["at_start"].as_f64().unwrap() / own["found"].as_f64().unwrap()
+    };
+    // what a joint about a vertical axis never shows stays as known as it was
+    assert!((gain("robot_m_turn_table") - 1.0).abs() < 1e-6);
+    let mean = |when: &str| found["information"][when]["D"].as_f64().unwrap();
+    assert!(mean("means") < mean("means_at_start"));
+    let text = place.run("control arm_excitation_problem.toml --max-iterations 1");
+    assert!(text.out.contains("standard errors of a fit") && text.out.contains("26 parameters (D)"), "{}", text.out);
+    place.refused("init arm.urdf --excitation 3", &["arm_excitation.toml", "--force"]);
+    place.refused("init arm.urdf --excitation 0.5 --force", &["duration", "2 to 500 s"]);
+    place.refused("init oscillator --excitation 3", &["--excitation", "robot.urdf"]);
+    let slip = |from: &str, to: &str, named: &[&str]| {
+        assert!(problem.contains(from), "{from}");
+        place.write("slip.toml", problem.replacen(from, to, 1));
+        place.refused("control slip.toml", named);
+    };
+    slip("known = 3.0", "known = 0.0", &["slip.toml", "known", "positive"]);
+    slip("known = 3.0", "sampling = 0.25", &["slip.toml", "sampling", "whole number of time steps"]);
+    slip("known = 3.0", "parameters = [\"robot_m_lowe\"]", &["slip.toml", "robot_m_lower"]);
+    slip("known = 3.0", "of = [\"q1_3\"]", &["slip.toml", "q1_3", "counts"]);
+    slip("tau1.effort\" = 0.6", "tau9.effort\" = 0.6", &["slip.toml", "tau1.effort"]);
+    place.refused("control arm_excitation_problem.toml --method lm", &["lm", "l-bfgs"]);
+    place.write(
+        "limits.urdf",
+        ARM.replace("<axis xyz=\"0 0 1\"/>\n<dyn", &limits.replace("lower=\"-1\"", "lower=\"2\"")),
+    );
+    place.refused("simulate limits.urdf", &["limits.urdf, line 8", "lower", "above `upper`"]);
+}

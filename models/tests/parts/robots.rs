@@ -810,3 +810,61 @@ fn a_record_tells_of_factors_what_the_engine_does() {
         assert!(record.linearise(&problem, &at).unwrap().is_none());
     }
 }
+
+/// Protects excitations that are found: the gradient of the information of given motions, whose changes go together time by time, is that of its value
+/// (the difference quotient's error falls by four for half the change), with free coefficients of every joint; what is written for a robot runs as it is,
+/// and its search gains information within the limits that the file has.
+#[test]
+fn motions_of_robots_are_found_that_say_more() {
+    use costate_identify::control::ControlObjective;
+    use costate_identify::optimise::{Flow, Objective, Options};
+    let robots = (0..).map(|seed| (seed, Robot::random(seed, 0)));
+    let small = |robot: &Robot| robot.joints.len() == 2 && (0..2).all(|k| robot.is_driven(k));
+    for (seed, robot) in robots.filter(|(_, robot)| small(robot)).take(1) {
+        let folder = Folder::new(&format!("excitation_{seed}"));
+        let limit = "<limit lower=\"-1.5\" upper=\"1.1\" velocity=\"1.4\" effort=\"90\"/></joint>";
+        let urdf = robot.urdf().replace("</joint>\n", &format!("{limit}\n"));
+        let [file, mechanism, problem] = ["robot.urdf", "moved.toml", "find.toml"].map(|name| folder.0.join(name));
+        std::fs::write(&file, urdf).unwrap();
+        let written = costate_file::excitation(&file, &file, "moved.toml".as_ref(), 2.0).unwrap();
+        std::fs::write(&mechanism, &written.mechanism).unwrap();
+        let text = written
+            .problem
+            .replace("model = \"moved.toml\"", &format!("model = {:?}", mechanism.display().to_string()));
+        let registry = costate_models::registry().unwrap().with_files(costate_file::read);
+        let specification =
+            costate_identify::problem_file::parse(&text, &problem).unwrap_or_else(|error| panic!("{error}"));
+        let (simulation, _, _) =
+            specification.simulation_with_notes(&registry).unwrap_or_else(|error| panic!("{error}"));
+        let scenario = specification.control.as_ref().unwrap().scenario(&simulation).unwrap();
+        let mut control = scenario.control("excitation", &simulation, 1, scenario.start.clone()).unwrap();
+        let signature = simulation.signature();
+        specification.set_parameters(signature, &mut control.parameters, &mut control.start).unwrap();
+
+        let mut objective = ControlObjective::new(&control).unwrap();
+        let variables = control.variables().unwrap();
+        let u: Vec<f64> = variables.iter().map(|variable| variable.start).collect();
+        let along: Vec<f64> = (0..u.len()).map(|i| 0.3 * (1.7 * i as f64).cos()).collect();
+        let mut gradient = vec![0.0; u.len()];
+        let cost = objective.value_and_gradient(&u, &mut gradient).unwrap();
+        let slope: f64 = along.iter().zip(&gradient).map(|(a, b)| a * b).sum();
+        let mut missed = |part: f64| {
+            let moved: Vec<f64> = u.iter().zip(&along).map(|(u, along)| u + part * along).collect();
+            (objective.cost(&moved).unwrap() - cost - part * slope).abs()
+        };
+        let ratio = missed(1e-4) / missed(5e-5);
+        assert!((ratio - 4.0).abs() < 0.1, "seed {seed}: {ratio}");
+
+        drop(objective);
+        let options = Options { max_iterations: 200, ..Options::of_control() };
+        let solution = control.minimise(scenario.method, 0.2, &options, &mut |_| Flow::Continue).unwrap();
+        let (cost, start) = (solution.outcome.cost, solution.start_cost);
+        assert!(cost < start - 0.05, "seed {seed}: {cost} after {start}");
+        let (found, _) = control.expand(&solution.outcome.u);
+        for motion in &signature.motions {
+            let bounds = control.parameters[motion.places()].iter().map(|own| (own.lower, own.upper));
+            assert!(bounds.zip(&found[motion.places()]).all(|((lower, upper), own)| (lower..=upper).contains(own)));
+        }
+        assert!(solution.is_met, "seed {seed}: {:?}", solution.violations);
+    }
+}

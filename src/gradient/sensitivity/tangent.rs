@@ -412,7 +412,7 @@ impl Gradient<'_> {
             }
             let step = simulation.step(i);
             states.give(&step, stepper);
-            stepper.pull_all_back(evaluator, signature, &step, bars)?;
+            stepper.pull_all_back(evaluator, signature, &step, bars, &mut [])?;
             if let (0, Some(f_0)) = (i, f_0) {
                 let start = states.start(step.t, step.w);
                 bars.iter_mut().try_for_each(|bar| f_0.pull_back(evaluator, signature, &start, bar, &mut []))?;

@@ -105,9 +105,9 @@ impl Sequence {
                 exchange_inputs(bar, directions);
             }
             let (mut link, room) = self.link(number, step, 0);
-            link.pull_force_back(system, (bar, directions), room);
+            link.pull_force_back(system, (bar, directions), 0, room);
             link.linearise(system, signature, step)?;
-            link.pull_back(system, (bar, directions), is_single, room);
+            link.pull_back(system, (bar, directions), (0, is_single), room);
             if sees_other {
                 exchange_inputs(bar, directions);
             }
@@ -115,7 +115,8 @@ impl Sequence {
         Ok(())
     }
 
-    /// Pulls many cotangents back as [`Sequence::pull_back`] does one, with derivatives that are found once.
+    /// Pulls many cotangents back as [`Sequence::pull_back`] does one, with derivatives that are found once; `directions`: none, or one for each
+    /// of them alone.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -124,22 +125,28 @@ impl Sequence {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        bars: &mut [StateVector],
+        (bars, directions): (&mut [StateVector], &mut [Direction]),
+        is_single: bool,
     ) -> Result<()> {
+        if !directions.is_empty() {
+            self.bring_back_tangents(system, signature, step, directions, is_single)?;
+        }
         for number in (0..self.balances.len()).rev() {
             let sees_other = self.balances[number].sees_other_inputs();
             let (mut link, room) = self.link(number, step, 0);
-            for bar in bars.iter_mut() {
+            for (k, bar) in bars.iter_mut().enumerate() {
+                let own = own_of(directions, k);
                 if sees_other {
-                    bar.exchange_inputs();
+                    exchange_inputs(bar, own);
                 }
-                link.pull_force_back(system, (bar, &mut []), room);
+                link.pull_force_back(system, (bar, own), k, room);
             }
             link.linearise(system, signature, step)?;
-            for bar in bars.iter_mut() {
-                link.pull_back(system, (bar, &mut []), false, room);
+            for (k, bar) in bars.iter_mut().enumerate() {
+                let own = own_of(directions, k);
+                link.pull_back(system, (bar, own), (k, is_single), room);
                 if sees_other {
-                    bar.exchange_inputs();
+                    exchange_inputs(bar, own);
                 }
             }
         }
@@ -284,6 +291,11 @@ impl Sequence {
         }
         Ok(())
     }
+}
+
+/// The direction of a cotangent that has its own, if there are any.
+fn own_of(directions: &mut [Direction], k: usize) -> &mut [Direction] {
+    if directions.is_empty() { directions } else { &mut directions[k..=k] }
 }
 
 /// Exchanges the inputs at a step's end and the other ones, for a balance that sees the latter.

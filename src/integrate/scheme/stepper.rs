@@ -332,7 +332,8 @@ impl Stepper {
         self.sequence.pull_back(system, signature, step, bar, directions, is_single)
     }
 
-    /// Turns many cotangents of the step's end into those of its beginning, as [`Stepper::pull_back`] does one.
+    /// Turns many cotangents of the step's end into those of its beginning, as [`Stepper::pull_back`] does one; `directions`: none, or one for each of
+    /// them alone.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -342,9 +343,11 @@ impl Stepper {
         signature: &Signature,
         step: &Step<'_>,
         bars: &mut [StateVector],
+        directions: &mut [Direction],
     ) -> Result<()> {
         self.bring_back(system, signature, step)?;
-        self.sequence.pull_all_back(system, signature, step, bars)
+        let is_single = self.is_single(step);
+        self.sequence.pull_all_back(system, signature, step, (bars, directions), is_single)
     }
 
     /// True if [`Stepper::pull_directly_back`] does for a step.

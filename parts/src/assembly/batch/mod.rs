@@ -292,7 +292,7 @@ impl<'s> BatchEvaluator<'s> {
                 (&batch.structure, batch.structure.curved_or_parametric.clone()),
                 sizes,
             ),
-            time_derivatives: TimeDerivatives::new(sizes),
+            time_derivatives: TimeDerivatives::new(sizes, &batch.structure),
             round_off: RoundOff::new(sizes),
             force: zeros(n),
             rows: zeros(m.max(outputs)),

@@ -59,12 +59,12 @@ impl Link<'_> {
     }
 
     /// Pulls a cotangent, and its derivatives along directions, back from what is there after the balance to what was there before, with
-    /// derivatives in place.
+    /// derivatives in place. The directions' tangents after it are those from number `first` on.
     pub(super) fn pull_back(
         &self,
         system: &mut dyn Evaluator,
         (bar, directions): (&mut StateVector, &mut [Direction]),
-        is_single: bool,
+        (first, is_single): (usize, bool),
         room: &mut Room,
     ) {
         let (equations, mut p, mut own) =
@@ -72,7 +72,7 @@ impl Link<'_> {
         self.weigh(system, bar, None, &mut p);
         let (dynamics, constraint) = p.split_at(self.layout.n);
         let Solved { tangents, unknowns, .. } = self.solved;
-        for (k, Direction { tangent: end, cotangent, .. }) in directions.iter_mut().enumerate() {
+        for (k, Direction { tangent: end, cotangent, .. }) in (first..).zip(directions) {
             if self.balance.is_plain {
                 let x = if is_single { &*end } else { &tangents[k] };
                 system.curvature(&self.point(), equations, -1.0, [dynamics, constraint], x, cotangent);
@@ -292,6 +292,7 @@ impl Link<'_> {
         &self,
         system: &mut dyn Evaluator,
         (bar, directions): (&mut StateVector, &mut [Direction]),
+        first: usize,
         room: &mut Room,
     ) {
         let Some(block) = self.balance.force else { return };
@@ -301,7 +302,8 @@ impl Link<'_> {
         // only products are asked for: a singular matrix does not matter here
         let _ = self.derive(system, &point);
         let Solved { tangents, unknowns, .. } = self.solved;
-        for (Direction { cotangent, .. }, along) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
+        for (Direction { cotangent, .. }, along) in directions.iter_mut().zip(tangents.iter().zip(unknowns).skip(first))
+        {
             self.see((along.0, along.1), tangent);
             tangent.a.fill(0.0);
             clear(seen);

@@ -1,0 +1,223 @@
+//! A robot whose motion is to be found: the mechanism in which each joint follows a spline, and the problem of finding those splines whose efforts say
+//! the most of bodies and friction within the limits of the joints.
+
+use super::mechanism::{Declared, Inertias, Options, Tree};
+use super::record::{drive, include, quoted};
+use super::urdf::{Joint, Kind, Robot, read};
+use costate_identify::problem_file::text;
+use costate_identify::{Error, Result};
+use std::f64::consts::TAU;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The texts of two files to begin with.
+pub struct Excitation {
+    /// The mechanism file.
+    pub mechanism: String,
+    /// The problem file.
+    pub problem: String,
+    /// What the robot's file does not say, and what is assumed of it, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Time from rest to the full rate, s, where nothing says how fast rates may change.
+const RISE: f64 = 0.5;
+/// Part of a range, or of a limit, that is kept free.
+const MARGIN: f64 = 0.05;
+/// Deviation of a torque sensor's noise as a part of the largest torque.
+const NOISE: f64 = 0.01;
+/// Time between two knots of the motions, s; limits are met, and samples taken, five times between them.
+const KNOTS: f64 = 0.5;
+
+/// A joint that moves, with what is known or assumed of it.
+struct Moved<'r> {
+    joint: &'r Joint,
+    /// What the joint is called in the mechanism, and the sensor of its motion.
+    part: String,
+    sensor: String,
+    /// Where it begins and ends.
+    rest: f64,
+    /// Lower and upper limit, if it has them.
+    places: Option<[f64; 2]>,
+    rate: f64,
+    acceleration: f64,
+    effort: Option<f64>,
+    /// Deviation of the noise of its effort.
+    noise: f64,
+}
+
+/// The mechanism of a robot whose joints move along splines of `duration` s from rest to rest, and the problem of finding those whose efforts say the most
+/// of its bodies and its friction, within its limits. The robot is named as `shown`, the mechanism as `mechanism`, in what is written.
+///
+/// # Errors
+/// A robot that cannot be read, in which nothing moves, or with loops; a duration that is too short for a motion.
+pub fn excitation(robot: &Path, shown: &Path, mechanism: &Path, duration: f64) -> Result<Excitation> {
+    let own = read(&text(robot)?, robot)?;
+    let options = Options::of_all(Inertias::Moments);
+    let mut declared = Declared::default();
+    Tree::of(&own, robot, &options)?.write(robot, &mut declared)?;
+    if let Some(first) = own.loops.first() {
+        let problem = format!("`{}` closes a loop: not every joint of it moves by itself", first.name);
+        let remedy = "write the mechanism by hand, with a [motion] and a [drive] for each joint that has a motor";
+        return Err(Error::file(robot, Some(first.line), problem, remedy));
+    }
+    let intervals = (duration / KNOTS).round();
+    if !(4.0..=1000.0).contains(&intervals) {
+        let problem = format!("{duration} s are too short or too long for one motion");
+        let remedy = format!("give {} to {} s", 4.0 * KNOTS, 1000.0 * KNOTS);
+        return Err(Error::invalid("the duration", problem, remedy));
+    }
+    let mut notes = Vec::new();
+    let moved = moved(&own, &declared, &mut notes);
+    if moved.is_empty() {
+        return Err(Error::file(robot, None, "no joint of this robot moves by itself", "give one with joints"));
+    }
+    let mechanism = quoted(&mechanism.to_string_lossy());
+    Ok(Excitation {
+        mechanism: mechanism_text(&moved, &quoted(&shown.to_string_lossy()), duration, intervals),
+        problem: problem_text(&moved, &mechanism, (duration, intervals)),
+        notes,
+    })
+}
+
+fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> Vec<Moved<'r>> {
+    let is_driven = |joint: &&Joint| matches!(joint.kind, Kind::Revolute | Kind::Prismatic) && joint.mimic.is_none();
+    let mut without: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
+    let mut moved = Vec::new();
+    for (index, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| is_driven(joint)) {
+        let is_prismatic = joint.kind == Kind::Prismatic;
+        let places = joint.limits.places;
+        let rate = joint.limits.rate.unwrap_or_else(|| {
+            without[0].push(&joint.name);
+            if is_prismatic { 0.25 } else { 1.0 }
+        });
+        if joint.limits.effort.is_none() {
+            without[1].push(&joint.name);
+        }
+        let named = |list: &[(usize, String)]| {
+            let known = list.iter().find(|(own, _)| *own == index);
+            format!("robot_{}", known.map_or(&joint.name, |(_, name)| name))
+        };
+        moved.push(Moved {
+            joint,
+            part: named(&declared.parts),
+            sensor: named(&declared.sensors),
+            rest: places.map_or(0.0, |[lower, upper]| 0.5 * (lower + upper)),
+            places: places.map(|[lower, upper]| {
+                let free = MARGIN * (upper - lower);
+                [lower + free, upper - free]
+            }),
+            rate: (1.0 - MARGIN) * rate,
+            acceleration: rate / RISE,
+            effort: joint.limits.effort.map(|effort| (1.0 - MARGIN) * effort),
+            noise: joint.limits.effort.map_or(0.1, |effort| NOISE * effort),
+        });
+    }
+    let [rates, efforts] = without.map(|names| names.join(", "));
+    if !rates.is_empty() {
+        notes.push(format!("no limit of the rate of {rates}: 1 rad/s or 0.25 m/s is taken"));
+    }
+    if !efforts.is_empty() {
+        notes.push(format!("no limit of the effort of {efforts}: none is set, and noise of 0.1 N m or N is taken"));
+    }
+    notes.push(format!("accelerations have no limit in URDF: a joint's full rate in {RISE} s is taken"));
+    notes.push("nothing is known of collisions, with the ground or between links: look at the motion first".into());
+    moved
+}
+
+impl Moved<'_> {
+    /// Unit of its place.
+    fn unit(&self) -> &'static str {
+        if self.joint.kind == Kind::Prismatic { "m" } else { "rad" }
+    }
+
+    /// How far it swings, and how often in the whole time: as much as limits allow, and each joint at a rate of its own.
+    fn swing(&self, k: usize, duration: f64) -> (f64, f64) {
+        let turns = (2.0 + ((k * 3) % 5) as f64) * (duration / 10.0).max(1.0);
+        let frequency = TAU * turns / duration;
+        let room = self.places.map_or(f64::INFINITY, |[lower, upper]| 0.5 * (upper - lower));
+        let most = room.min(self.rate / frequency).min(self.acceleration / (frequency * frequency));
+        (0.4 * most, frequency)
+    }
+}
+
+fn mechanism_text(moved: &[Moved<'_>], robot: &str, duration: f64, intervals: f64) -> String {
+    let mut text = format!(
+        "# Each joint moves along a spline that `costate control` finds; what its drive takes is to say the most of bodies and friction.\n\
+         {}",
+        include(robot, "\"moments\"        # ten parameters a body, in which efforts are linear", 0.05)
+    );
+    for own in moved {
+        let _ = writeln!(text, "{} = {:?}", quoted(&own.joint.name), own.rest);
+    }
+    let mut outputs = Vec::new();
+    for (k, own) in moved.iter().enumerate() {
+        let (number, unit, rest) = (k + 1, own.unit(), own.rest);
+        let _ = write!(
+            text,
+            "\n[motion.q{number}]\nunit = \"{unit}\"\nuntil = {duration:?}\nintervals = {intervals:.0}\ndegree = \"quintic\"\n\
+             begin = [{rest:?}, 0.0, 0.0]     # at rest\nend = [{rest:?}, 0.0, 0.0]\n{}",
+            drive(number, &own.part, unit == "m", &format!("motion = \"q{number}\"")),
+        );
+        outputs.push(format!("\"tau{number}.effort\""));
+    }
+    let _ = write!(
+        text,
+        "\n[scenario]\nend = {duration:?}\nstep = {:?}\nscheme = \"inverse-dynamics\"\ninitial_state = \"projected\"\noutputs = [{}]\n",
+        KNOTS / 5.0,
+        outputs.join(", ")
+    );
+    text
+}
+
+fn problem_text(moved: &[Moved<'_>], mechanism: &str, (duration, intervals): (f64, f64)) -> String {
+    let mut text = format!(
+        "model = {mechanism}\n\n\
+         [optimiser]\n\
+         gradient_tolerance = 2e-3   # of that at the start: an excitation need not be the very best\n\n\
+         [control.information]\n\
+         criterion = \"D\"             # the volume of errors; \"A\": their mean square; \"E\": the longest axis\n\
+         known = 3.0                 # of each parameter before, in its sizes: what no motion can tell stays there\n"
+    );
+    for (k, own) in moved.iter().enumerate() {
+        let unit = if own.unit() == "m" { "N" } else { "N m" };
+        let said = if k == 0 { format!("     # {unit}: noise of the measured effort") } else { String::new() };
+        let _ = writeln!(text, "outputs.\"tau{}.effort\" = {:?}{said}", k + 1, own.noise);
+    }
+    for (k, own) in moved.iter().enumerate() {
+        let number = k + 1;
+        let _ =
+            write!(text, "\n[[control.signal]]      # {}\ninput = \"q{number}\"\n", own.joint.name.replace('\n', " "));
+        let size = own.places.map_or(1.0, |[lower, upper]| 0.25 * (upper - lower));
+        let _ = writeln!(text, "size = {size:?}");
+        if let Some([lower, upper]) = own.places {
+            let _ = writeln!(text, "lower = {lower:?}\nupper = {upper:?}");
+        }
+        let motion = &own.sensor;
+        let mut goal = |output: &str, most: f64| {
+            let output = quoted(output);
+            let _ = writeln!(
+                text,
+                "[[control.goal]]\noutput = {output}\nlower = {:?}\nupper = {most:?}\nmust = true\nweight = {:?}",
+                -most,
+                (most * most).recip()
+            );
+        };
+        goal(&format!("{motion}.rate"), own.rate);
+        goal(&format!("{motion}.acceleration"), own.acceleration);
+        own.effort.iter().for_each(|effort| goal(&format!("tau{number}.effort"), *effort));
+    }
+    text += "\n[parameters]      # coefficients of the splines at the start of the search: every joint swings\n";
+    for (k, own) in moved.iter().enumerate() {
+        let (swing, frequency) = own.swing(k, duration);
+        let count = intervals as usize + 5;
+        for free in 3..count - 3 {
+            // where the coefficient acts the most: the mean of its knots
+            let inner = |j: usize| (j as f64 - 5.0).clamp(0.0, intervals);
+            let place = (free + 1..free + 6).map(inner).sum::<f64>() / 5.0 * duration / intervals;
+            let value = own.rest + swing * (frequency * place + k as f64).sin();
+            let _ = writeln!(text, "q{}_{free} = {{ start = {value:.6} }}", k + 1);
+        }
+    }
+    text
+}
