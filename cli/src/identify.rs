@@ -365,7 +365,8 @@ fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> 
     Ok(())
 }
 
-fn summary(
+/// What is printed of a result.
+pub(super) fn summary(
     problem: &Problem,
     found: &Identification,
     statistics: &Result<Statistics>,

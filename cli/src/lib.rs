@@ -192,9 +192,28 @@ fn together(program: &Program, team: &Team<'_>) -> u8 {
     }
 }
 
-/// Reads the arguments, and does what they say.
+/// The sentence in which commands tell of an error.
+pub fn sentence(error: &Error) -> String {
+    remedy::sentence(error)
+}
+
+/// What `costate identify` prints of a result.
+pub fn report(
+    problem: &problem::Problem,
+    found: &costate_identify::Identification,
+    statistics: &Result<costate_identify::statistics::Statistics>,
+) -> String {
+    identify::summary(problem, found, statistics, None)
+}
+
+/// Reads the arguments of this process, and does what they say.
 fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
-    let Asked { loudness, command } = match program.asked() {
+    begin_with(program, program.asked(), team)
+}
+
+/// Does what arguments say.
+fn begin_with(program: &Program, asked: std::result::Result<Asked, clap::Error>, team: Option<&Team<'_>>) -> Farewell {
+    let Asked { loudness, command } = match asked {
         Ok(asked) => asked,
         Err(message) => return Farewell { code: console::tell_of_arguments(&message), sentence: None },
     };

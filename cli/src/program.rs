@@ -1,11 +1,12 @@
 //! The program: the commands of this crate and of others.
 
 use super::console::{self, Loudness};
-use super::{Arguments, Command, ExitStatus, begin, together};
+use super::{Arguments, Command, ExitStatus, begin, begin_with, together};
 use crate::ranks::{self, Launch};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use costate_identify::registry::Registry;
 use costate_identify::{Error, Result};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// A command of your own, beside those of this crate.
@@ -103,6 +104,11 @@ impl Program {
         ExitCode::from(console::exit_code(code))
     }
 
+    /// Runs these arguments, the first of which is the program's name, alone; returns the exit code.
+    pub fn run(&self, arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+        console::exit_code(begin_with(self, self.asked_by(arguments), None).code)
+    }
+
     /// Arguments of all commands.
     pub(super) fn arguments(&self) -> clap::Command {
         Arguments::command().subcommands(self.commands.iter().map(|own| own.arguments()))
@@ -110,7 +116,14 @@ impl Program {
 
     /// Reads the command line of this process.
     pub(super) fn asked(&self) -> std::result::Result<Asked, clap::Error> {
-        let matches = self.arguments().try_get_matches()?;
+        self.asked_by(std::env::args_os())
+    }
+
+    fn asked_by(
+        &self,
+        arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> std::result::Result<Asked, clap::Error> {
+        let matches = self.arguments().try_get_matches_from(arguments)?;
         let loudness = match ["quiet", "verbose"].map(|flag| matches.get_flag(flag)) {
             [true, _] => Loudness::Quiet,
             [false, true] => Loudness::Verbose,

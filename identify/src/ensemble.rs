@@ -333,6 +333,15 @@ impl<'p> Ensemble<'p> {
         Ok(with_rows(join(self.problem, found), &beside, 1.0))
     }
 
+    /// All residuals that [`linearise`](Ensemble::linearise) reduces, half the sum of whose squares is the cost, and a row each of their derivatives by all
+    /// parameters of the problem.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn residuals(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+        Ok(self.residual_rows(u, costs)?.into_iter().map(|row| (row.residual, row.slope)).unzip())
+    }
+
     /// All residuals that [`linearise`](Ensemble::linearise) reduces, with their derivatives by all parameters of the problem: those of
     /// experiments in the order of times, and then those of priors and modes.
     pub(crate) fn residual_rows(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<Vec<Row>> {

@@ -1,0 +1,256 @@
+"""The package against the command, differences, scipy, and slips."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import costate
+
+DUFFING = """
+name = "duffing"
+summary = "A mass on a spring that grows stiffer"
+coordinates = { x = "m" }
+inputs = { F = "N" }
+
+[parameters]
+m = { unit = "kg", nominal = 2.0, fixed = true }
+k = { unit = "N/m", nominal = 40.0, lower = 0.0 }
+k3 = { unit = "N/m^3", nominal = 25.0 }
+d = { unit = "N s/m", nominal = 0.8 }
+
+[mass]
+x = "m"
+
+[force]
+x = "F - d*x' - k*x - k3*x^3"
+
+[outputs]
+a = { unit = "m/s^2", is = "x''" }
+
+[scenario]
+end = 1.0
+step = 0.01
+"""
+
+
+@pytest.fixture
+def duffing(tmp_path):
+    file = tmp_path / "duffing.toml"
+    file.write_text(DUFFING)
+    return costate.load(file)
+
+
+@pytest.fixture
+def record(duffing):
+    """Noisy accelerations of a run with other values than the nominal ones."""
+    t = np.linspace(0.0, 5.0, 501)
+    force = 8.0 * np.sin(3.0 * t) + 5.0 * np.cos(7.1 * t)
+    run = duffing.simulate(t, inputs={"F": force}, k=30.0, k3=18.0, d=1.1)
+    noise = np.random.default_rng(1).normal(size=len(t))
+    return costate.Record(t, inputs={"F": force}, outputs={"a": run["a"] + 0.05 * noise}, deviation={"a": 0.05})
+
+
+def test_a_fit_finds_what_made_the_record(duffing, record):
+    p = duffing.parameters()
+    p["k"].set(value=50.0, min=0.0)
+    fit = duffing.fit([record], p, noise="given")
+    assert fit.success, fit.message
+    for name, truth in {"k": 30.0, "k3": 18.0, "d": 1.1}.items():
+        own = fit.params[name]
+        assert abs(own.value - truth) < 4 * own.stderr < 0.2 * truth, own
+    assert fit.params["m"].value == 2.0 and fit.params["m"].stderr is None
+    assert 0.045 < np.std(fit.residual["a"]) < 0.055
+    assert np.allclose(fit.best_fit["a"] - fit.residual["a"], record.outputs["a"])
+    assert fit.var_names == ["k", "k3", "d"] and fit.covar.shape == (3, 3)
+    assert np.sqrt(fit.covar[0, 0]) == pytest.approx(fit.params["k"].stderr)
+    assert -1 < fit.correl["k"]["k3"] < 0
+    assert "converged" in fit.report() and "k3" in fit.report()
+    assert "<table>" in fit._repr_html_()
+
+
+def test_numbers_are_the_commands(duffing, record, tmp_path):
+    """To the last bit, from the same file."""
+    file = tmp_path / "record.csv"
+    columns = [record.t, record.inputs["F"], record.outputs["a"]]
+    rows = "\n".join(",".join(repr(float(x)) for x in row) for row in zip(*columns, strict=True))
+    file.write_text("t,F,a\n" + rows)
+    problem = tmp_path / "problem.toml"
+    problem.write_text(f'model = "duffing.toml"\n[data]\nfile = "record.csv"\noutputs.a = {{ deviation = 0.05 }}\n')
+    code = "import sys, costate._costate as c; sys.exit(c.run_command(['costate', *sys.argv[1:]]))"
+    command = subprocess.run(
+        [sys.executable, "-c", code, "identify", str(problem), "--json"], capture_output=True, text=True
+    )
+    assert command.returncode == 0, command.stderr
+    theirs = {own["name"]: own["value"] for own in json.loads(command.stdout)["parameters"]}
+    for own in (record, costate.Record(file=file, deviation={"a": 0.05})):
+        fit = duffing.fit([own])
+        assert {name: fit.params[name].value for name in theirs} == theirs
+    fit.save(tmp_path / "monday", report=True)
+    saved = {file.name for file in (tmp_path / "monday").iterdir()}
+    assert {"result.json", "outputs.csv", "report.html"} <= saved
+
+
+def test_derivatives(duffing, record):
+    theta = np.array([33.0, 20.0, 0.9])
+    cost, gradient = duffing.cost_and_gradient([record], theta)
+    r, J = duffing.residuals([record], theta)
+    assert cost == pytest.approx(0.5 * r @ r, rel=1e-13)
+    assert np.allclose(gradient, J.T @ r, rtol=1e-9)
+    H = duffing.hessian([record], theta)
+    along = np.array([1.0, -2.0, 0.05])
+    ratios = []
+    for e in (0.2, 0.1):
+        there, _ = duffing.cost_and_gradient([record], theta + e * along)
+        ratios.append(abs(there - cost - e * gradient @ along - 0.5 * e * e * along @ H @ along))
+    assert ratios[0] / ratios[1] == pytest.approx(8.0, abs=0.2)
+    assert duffing.cost([record], {"k": 33.0, "k3": 20.0, "d": 0.9}) == cost
+    theirs = pytest.importorskip("scipy.optimize").least_squares(
+        lambda x: duffing.residuals([record], x)[0], theta, jac=lambda x: duffing.residuals([record], x)[1], xtol=1e-12
+    )
+    fit = duffing.fit([record], substeps=1)
+    ours = [fit.params[name].value for name in fit.var_names]
+    assert np.allclose(theirs.x, ours, rtol=1e-5)
+
+
+def test_runs_and_jacobians():
+    m = costate.load("slider_crank")
+    run = m.simulate(step=1e-3)
+    assert run.q.shape == (len(run.t), len(m.coordinates)) and run.lambda_.shape[1] == len(m.constraints)
+    assert run.info["steps"] == len(run.t) - 1
+    q, v, a = run.q[40], run.v[40], run.a[40]
+    B = m.jacobians(q=q, v=v, a=a, lambda_=run.lambda_[40])
+    assert B["C_q"].shape == (len(m.constraints), len(m.coordinates)) and "x1" in B["C_q"].columns[0]
+    step = 1e-6
+    for k in range(len(q)):
+        moved = [m.jacobians(q=q + sign * step * np.eye(len(q))[k], v=v, a=a)["M"] for sign in (1, -1)]
+        assert np.allclose((moved[0] - moved[1]) @ a / (2 * step), B["J_M"][:, k], atol=1e-6)
+
+
+def test_formulas_and_further_parameters(duffing, record):
+    p = duffing.parameters()
+    p.add("ratio", 0.6, unit="1/m^2")
+    p["k3"].set(expr="ratio*k")
+    fit = duffing.fit(record, p)
+    assert fit.success and "ratio" in fit.var_names and "k3" not in fit.var_names
+    assert fit.params["ratio"].value == pytest.approx(0.6, rel=0.05)
+    follows = fit.params["k3"]
+    assert follows.value == pytest.approx(fit.params["ratio"].value * fit.params["k"].value)
+    assert 0 < follows.stderr < 1 and not follows.vary
+
+
+def test_estimated_deviations_and_missing_samples(duffing, record):
+    samples = record.outputs["a"].copy()
+    samples[100:110] = np.nan
+    own = costate.Record(record.t, {"F": record.inputs["F"]}, {"a": samples}, deviation="estimated")
+    fit = duffing.fit([own])
+    found = fit.document["estimated_deviations"]["sensors"][0]["deviation"]
+    assert 0.045 < found < 0.055
+    assert len(fit.residual["a"]) == len(fit.best_fit["a"]) == 491
+
+
+def test_slips_are_told(duffing, record, tmp_path):
+    t, force = record.t, record.inputs["F"]
+    with pytest.raises(costate.Error, match="did you mean `k3`") as told:
+        duffing.simulate(kk3=1.0)
+    assert told.value.name == "kk3"
+    with pytest.raises(costate.Error, match="slider_crank"):
+        costate.load("slider_crunk")
+    file = tmp_path / "wrong.toml"
+    file.write_text(DUFFING.replace("k3*x^3", "k3*y^3"))
+    with pytest.raises(costate.Error, match="`y`") as told:
+        costate.load(file)
+    assert told.value.line == 17 and told.value.path.endswith("wrong.toml")
+    with pytest.raises(costate.Error, match="500 samples, and there are 501"):
+        costate.Record(t, inputs={"F": force[:-1]})
+    with pytest.raises(costate.Error, match="2 dimensions"):
+        costate.Record(t, inputs={"F": np.zeros((501, 2))})
+    with pytest.raises(costate.Error, match="not all of it is numbers"):
+        costate.Record(t, outputs={"a": ["x"] * 501})
+    with pytest.raises(costate.Error, match="no such output"):
+        costate.Record(t, outputs={"a": force}, deviation={"b": 1.0})
+    with pytest.raises(costate.Error, match="`b`"):
+        duffing.fit([costate.Record(t, {"F": force}, {"b": force})])
+    with pytest.raises(costate.Error, match="not finite|NaN"):
+        duffing.simulate(np.where(t > 2, np.nan, t), {"F": force})
+    with pytest.raises(costate.Error, match="give 3"):
+        duffing.cost([record], [1.0, 2.0])
+    with pytest.raises(costate.Error, match="there is none"):
+        duffing.fit([])
+    with pytest.raises(TypeError, match="setting 'stepp'"):
+        duffing.fit([record], stepp=1)
+    with pytest.raises(KeyError, match="did you mean 'k3'"):
+        duffing.parameters()["k33"]
+    with pytest.raises(TypeError, match=r"\.value = 3"):
+        duffing.parameters()["k"] = 3
+    with pytest.raises(costate.Error, match="lambda_"):
+        duffing.jacobians(lambda_=[1.0])
+
+
+def test_interrupts_and_exceptions_in_callbacks(duffing, record):
+    seen = []
+
+    def observer(iteration, evaluations, cost):
+        seen.append(iteration)
+        if iteration == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough") as told:
+        duffing.fit([record], progress=observer)
+    assert seen == [0, 1, 2]
+    assert told.value.fit is None or not told.value.fit.success
+
+
+def test_objects_go_about(duffing, record):
+    again = pickle.loads(pickle.dumps(duffing))
+    assert again.name == "duffing" and list(again.parameters()) == list(duffing.parameters())
+    own = pickle.loads(pickle.dumps(record))
+    assert np.array_equal(own.outputs["a"], record.outputs["a"])
+    p = copy.deepcopy(duffing.parameters())
+    p["k"].value = 1.0
+    assert duffing.parameters()["k"].value == 40.0
+    fit = duffing.fit([record])
+    far = pickle.loads(pickle.dumps(fit))
+    assert far.report() == fit.report() and far.params["k"].stderr == fit.params["k"].stderr
+    with pytest.raises(costate.Error, match="another process"):
+        far.save("nowhere")
+    found: list[float] = []
+    threads = [threading.Thread(target=lambda: found.append(duffing.fit([record]).cost)) for _ in range(4)]
+    for own in threads:
+        own.start()
+    for own in threads:
+        own.join()
+    assert found == [fit.cost] * 4
+
+
+def test_hostile_calls(duffing, record):
+    """Exceptions, whatever is given, and never an abort."""
+    rng = np.random.default_rng(7)
+    odd = [None, "", "k", -1, np.nan, np.inf, [], [np.nan] * 3, np.zeros(3, complex), np.zeros((3, 3))[:, ::2], b"x", {}, {"k": "?"}, object()]
+    odd += [np.arange(6.0)[::2], np.zeros(3, np.float16), [1, 2, 3], (40, 25, 1), "é\0\"\\", 1 << 70]
+    calls = [
+        lambda x, y: duffing.cost([record], x),
+        lambda x, y: duffing.simulate(k=x),
+        lambda x, y: duffing.simulate(x, {"F": y}),
+        lambda x, y: costate.Record(x, {"F": y}, {"a": y}),
+        lambda x, y: duffing.fit([costate.Record(record.t, record.inputs, record.outputs, x)], max_iterations=1),
+        lambda x, y: duffing.problem([record], duffing.parameters(), method=x, step=y),
+        lambda x, y: duffing.parameters()["k"].set(value=x, min=y),
+        lambda x, y: duffing.jacobians(q=x, inputs=y),
+        lambda x, y: costate.load(x),
+        lambda x, y: duffing.parameters().add(str(x), y),
+    ]
+    fine = told = 0
+    for _ in range(2000):
+        call, x, y = calls[rng.integers(len(calls))], odd[rng.integers(len(odd))], odd[rng.integers(len(odd))]
+        try:
+            call(x, y)
+            fine += 1
+        except (costate.Error, TypeError, ValueError, OverflowError, KeyError, OSError):
+            told += 1
+    assert told > fine > 0
