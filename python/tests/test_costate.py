@@ -192,6 +192,111 @@ def test_slips_are_told(duffing, record, tmp_path):
         duffing.jacobians(lambda_=[1.0])
 
 
+def test_functions_are_traced(duffing, record):
+    """A model by Python functions is the file's, and as fast; what stands twice is computed once."""
+    P = costate.Parameter
+    own = costate.mechanism(
+        "duffing",
+        coordinates={"x": "m"},
+        inputs={"F": "N"},
+        parameters={"m": P("m", "kg", 2.0, vary=False), "k": P("k", "N/m", 40.0, min=0), "k3": ("N/m^3", 25.0), "d": ("N s/m", 0.8)},
+        outputs={"a": "m/s^2"},
+        mass=lambda u: u.m,
+        force=lambda q, v, w, u: w.F - u.d * v.x - u.k * q.x - u.k3 * q.x**3,
+        output=lambda a: a.x,
+    )
+    theta = [33.0, 20.0, 0.9]
+    ours, theirs = own.cost_and_gradient([record], theta), duffing.cost_and_gradient([record], theta)
+    assert ours[0] == theirs[0] and np.array_equal(ours[1], theirs[1])
+    again = pickle.loads(pickle.dumps(own))
+    assert again.cost([record], theta) == ours[0] and again.text == own.text
+
+
+def test_traced_constraints_energies_branches():
+    """A pendulum in Cartesian coordinates, by a mass matrix and by energies, with a stop: against scipy's integrator."""
+    integrate = pytest.importorskip("scipy.integrate")
+
+    def stop(angle):
+        return costate.where((angle > 0.3) & ~(angle > 2.0), -50.0 * (angle - 0.3), np.maximum(0.0 * angle, 0.0))
+
+    common = dict(parameters={"L": ("m", 0.5), "m": ("kg", 1.0), "phi": ("rad", -0.8)}, units=False, scenario={"end": 2.0, "step": 5e-4})
+    angle = costate.mechanism(
+        "angle",
+        coordinates={"phi_": "rad"},
+        outputs={"y": "m", "power": "1"},
+        kinetic=lambda q, v, u: 0.5 * u.m * np.square(u.L * v.phi_),
+        potential=lambda q, u: -u.m * 9.81 * u.L * np.cos(q[0]),
+        force=lambda q: stop(q.phi_),
+        output=lambda q, v, u: [-u.L * np.cos(q.phi_), (v.phi_**2 + 1) ** -0.5],
+        start=lambda u: [u.phi],
+        **common,
+    )
+    point = costate.mechanism(
+        "point",
+        coordinates={"x": "m", "y": "m"},
+        constraints={"rod": "m^2"},
+        outputs={"force": "1", "power": "1"},
+        mass=lambda u: [[u.m, 0], [0, u.m]],
+        force=lambda q, u: np.array([0.0, -9.81 * u.m]) + stop(np.arctan2(q.x, -q.y)) / u.L**2 * np.array([-q.y, q.x]),
+        constraint=lambda q, u: sum(x * x for x in q) - u.L**2,
+        output=lambda q, v, a, u, lambda_: {"force": lambda_.rod, "power": abs(-a.x)},
+        start=lambda u: {"x": u.L * np.sin(u.phi), "y": -u.L * np.cos(u.phi)},
+        **common,
+    )
+
+    def pendulum(_, z):
+        swing = -50.0 * (z[0] - 0.3) / 0.25 if 0.3 < z[0] <= 2.0 else 0.0
+        return [z[1], -9.81 / 0.5 * np.sin(z[0]) + swing]
+
+    exact = integrate.solve_ivp(pendulum, [0, 2], [-0.8, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
+    runs = [angle.simulate(), point.simulate()]
+    assert abs(runs[0].q[-1, 0] - exact) < 2e-4
+    assert np.allclose(runs[1].q[-1], [0.5 * np.sin(exact), -0.5 * np.cos(exact)], atol=2e-4)
+    assert np.allclose(runs[0]["power"], (runs[0].v[:, 0] ** 2 + 1) ** -0.5)
+    assert np.allclose(runs[1]["power"], abs(runs[1].a[:, 0])) and np.allclose(runs[1]["force"], runs[1].lambda_[:, 0])
+    # a long sum, and a deep one, of what stands more than once
+    def chain(q):
+        sums, last = [], q.x
+        for k in range(300):
+            last = np.sin(last) + last * 0.5
+            sums.append(last * k)
+        return sum(sums)
+
+    deep = costate.mechanism("deep", coordinates={"x": "m"}, mass=lambda: 1.0, force=chain, start=lambda: [0.3], units=False)
+    assert len(deep.text) < 40_000 and np.isfinite(deep.simulate(step=0.01).q).all()
+
+
+def test_what_cannot_be_traced_is_refused_with_its_line():
+    import math
+
+    def refused(match, force, **more):
+        with pytest.raises(costate.Error, match=match) as told:
+            costate.mechanism("m", coordinates={"x": "m"}, parameters={"k": ("N/m", 1.0)}, **{"mass": lambda: 1.0, "force": force, **more})
+        return told.value
+
+    def branch(q):
+        if q.x > 0:
+            return 1.0
+        return 0.0
+
+    error = refused("a branch on a condition .* costate.where", branch)
+    assert error.line == branch.__code__.co_firstlineno + 1 and error.path.endswith("test_costate.py")
+    refused(r"test_costate.py, line \d+: a plain number is wanted.* np.sin", lambda q: math.sin(q.x))
+    refused("there is no coordinate 'y'", lambda q: q.y)
+    refused("did you mean 'k'", lambda q, u: u.kk)
+    refused("compared by ==", lambda q: costate.where(q.x == 0, 1, 0))
+    refused("cannot be traced", lambda q: np.add.reduce([q.x, q.x]) if False else np.add.accumulate(q.x))
+    refused("gives 2 numbers for x", lambda q: [q.x, q.x])
+    refused("its argument 'p' means nothing", lambda p: 1.0)
+    refused("is nan", lambda q: q.x * np.nan)
+    refused("'str' 'a'|str 'a' is no number", lambda q: "a")
+    refused("adds", lambda q, u: q.x + u.k)
+    refused("no 1 x 1 matrix", lambda q: q.x, mass=lambda: [[1.0, 2.0]])
+    refused("numpy's floor has no formula", lambda q: np.floor(q.x))
+    refused("argument 'a' means nothing", lambda a: a.x)
+    refused("is no function", 3.0)
+
+
 def test_interrupts_and_exceptions_in_callbacks(duffing, record):
     seen = []
 

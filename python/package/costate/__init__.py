@@ -17,6 +17,7 @@ from ._fit import Fit
 from ._model import Model, Problem, Run, load, model
 from ._parameters import Parameter, Parameters
 from ._record import Record
+from ._trace import mechanism, where
 
 __all__ = [
     "Error",
@@ -29,8 +30,10 @@ __all__ = [
     "Run",
     "__version__",
     "load",
+    "mechanism",
     "model",
     "models",
+    "where",
 ]
 
 

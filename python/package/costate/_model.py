@@ -31,11 +31,16 @@ def _numbers(raw, *shape):
 class Model:
     """A mechanism: what it is made of, and everything that can be asked of it."""
 
-    def __init__(self, name):
-        path = os.fspath(name)
-        self._name = os.path.abspath(path) if path.endswith((".toml", ".urdf")) else path
+    def __init__(self, name, text=None):
+        path, self._text, self._kept = os.fspath(name), text, None
+        if text is None:
+            self._name = os.path.abspath(path) if path.endswith((".toml", ".urdf")) else path
+        else:
+            self._folder = tempfile.TemporaryDirectory(prefix="costate-")
+            plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in path)
+            self._name = os.path.join(self._folder.name, f"{plain or 'model'}.toml")
+            Path(self._name).write_text(text, encoding="utf-8")
         self._native = _costate.Model(self._name)
-        self._kept = None
 
     name = property(lambda self: self._native.name, doc="Its name.")
     summary = property(lambda self: self._native.summary, doc="One line on what it is.")
@@ -48,7 +53,14 @@ class Model:
         return f"<costate.Model {self.name}: {self.summary}>"
 
     def __reduce__(self):
-        return Model, (self._name,)
+        return Model, (self._name,) if self._text is None else (self.name, self._text)
+
+    @property
+    def text(self):
+        """The mechanism file that it is, as text; None of a model without one."""
+        if self._text is None and self._name.endswith((".toml", ".urdf")):
+            return Path(self._name).read_text(encoding="utf-8")
+        return self._text
 
     def parameters(self):
         """Its parameters, at their nominal values: :class:`Parameters`, to be changed and given to :meth:`fit`."""
