@@ -46,15 +46,15 @@ def pendulum():
         parameters={"J": ("kg m^2", 0.02), "c": ("N m", 1.5), "d": ("N m s/rad", 0.02), "F": ("N m", 0.05)},
         outputs={"a": "rad/s^2"},
         mass=lambda u: u.J,
-        force=lambda q, v, w, u: w.M - u.c * np.sin(q.phi) - u.d * v.phi - u.F * np.tanh(v.phi / 0.1),
+        force=lambda q, v, w, u: w.M - u.c * np.sin(q.phi) - u.d * v.phi - u.F * np.tanh(v.phi / 0.5),
         output=lambda a: a.phi,
         units=False,
     )
 
     def rate(x, v, w, J, c, d, F):
-        return [(w[0] - c * np.sin(x[0]) - d * v[0] - F * np.tanh(v[0] / 0.1)) / J]
+        return [(w[0] - c * np.sin(x[0]) - d * v[0] - F * np.tanh(v[0] / 0.5)) / J]
 
-    return m, rate, [0.0], {"J": 0.024, "c": 1.3, "d": 0.015, "F": 0.06}, {"M": lambda t: np.sin(2.3 * t) + 0.4 * np.sin(5.9 * t)}, 0.3
+    return m, rate, [0.0], {"J": 0.024, "c": 1.3, "d": 0.015, "F": 0.06}, {"M": lambda t: 0.6 * np.sin(2.3 * t) + 0.2 * np.sin(5.9 * t)}, 0.3
 
 
 def drive():
@@ -62,7 +62,7 @@ def drive():
         "drive",
         coordinates={"motor": "rad", "load": "rad"},
         inputs={"M": "N m"},
-        parameters={"J1": ("kg m^2", 0.01), "J2": ("kg m^2", 0.03), "k": ("N m/rad", 40.0), "d": ("N m s/rad", 0.05), "b": ("N m s/rad", 0.02)},
+        parameters={"J1": ("kg m^2", 0.01), "J2": ("kg m^2", 0.03), "k": ("N m/rad", 4.0), "d": ("N m s/rad", 0.02), "b": ("N m s/rad", 0.02)},
         outputs={"a": "rad/s^2"},
         mass=lambda u: [u.J1, u.J2],
         force=lambda q, v, w, u: [
@@ -76,8 +76,8 @@ def drive():
         twist = k * (x[0] - x[1]) + d * (v[0] - v[1])
         return [(w[0] - twist - b * v[0]) / J1, twist / J2]
 
-    truth = {"J1": 0.012, "J2": 0.025, "k": 46.0, "d": 0.04, "b": 0.03}
-    return m, rate, [0.0, 0.0], truth, {"M": lambda t: 2 * np.sin(5 * t) + np.sin(41.0 * t) + np.sin(63.0 * t)}, 2.0
+    truth = {"J1": 0.012, "J2": 0.025, "k": 4.6, "d": 0.015, "b": 0.03}
+    return m, rate, [0.0, 0.0], truth, {"M": lambda t: 2 * np.sin(5 * t) + np.sin(17.0 * t) + np.sin(23.0 * t)}, 2.0
 
 
 def main():
@@ -102,7 +102,7 @@ def main():
             # inputs are straight lines between samples, for all three
             inputs = lambda time: [np.interp(time, t, own) for own in samples.values()]
             run = lambda time, y: np.concatenate([y[count:], rate(y[:count], y[count:], inputs(time), *u)])
-            y = solve_ivp(run, (t[0], t[-1]), np.concatenate([start, np.zeros(count)]), "RK45", t, rtol=1e-8, atol=1e-10, max_step=0.01).y
+            y = solve_ivp(run, (t[0], t[-1]), np.concatenate([start, np.zeros(count)]), "DOP853", t, rtol=1e-10, atol=1e-12, max_step=0.01).y
             return np.array([rate(y[:count, i], y[count:, i], inputs(t[i]), *u)[0] for i in range(len(t))] - data) / deviation
 
         began = time.perf_counter()

@@ -12,7 +12,7 @@ use costate::shown::{rounded, shown};
 use costate::simulate::Simulation;
 use costate::start::InitialState;
 use costate_identify::control::{
-    Control, ControlScenario, Nodes, Refined, RefinementEvent, Shape, Solution, Stage, UnknownSignal, refine,
+    Control, ControlScenario, Nodes, Refined, RefinementEvent, Shape, Solution, Stage, UnknownSignal, Violation, refine,
 };
 use costate_identify::design::{Assessment, Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Options};
@@ -101,6 +101,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let Refined { control, solution, .. } = &refined;
     let mut document = control_json(&refined, method, arguments.replay_tolerance);
     document["reason"] = remedy::in_words(&solution.outcome.reason.remedy()).into();
+    let beyond = control.beyond_limits(&solution.outcome.u)?;
+    document["soft_limits"] = serde_json::json!(beyond);
     let informed = search.informed(&refined)?;
     if let Some((sought, [start, found])) = &informed {
         document["information"] = information_json(sought, [start, found]);
@@ -110,6 +112,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print_document(&format!("{document:#}"));
     } else {
         print(&summary(&refined, arguments, begun.elapsed().as_secs_f64()));
+        print(&limits(&beyond));
         informed.iter().for_each(|(sought, assessments)| print(&known(sought, assessments)));
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
@@ -413,6 +416,20 @@ fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
     lines.push(String::new());
     lines.extend(replayed(solution, arguments));
     lines.join("\n")
+}
+
+/// Lines on soft limits.
+fn limits(beyond: &[Violation]) -> String {
+    let line = |own: &Violation| {
+        let Violation { what, by, unit, time, .. } = own;
+        format!("soft limit: {what}, exceeded by {} {unit} at t = {} s\n", rounded(*by, 3), shown(*time))
+    };
+    let exceeded: String = beyond.iter().filter(|own| own.by > 0.0).map(line).collect();
+    match (beyond.len(), exceeded.is_empty()) {
+        (0, _) => String::new(),
+        (count, true) => format!("all {count} soft limits are kept\n"),
+        (_, false) => exceeded,
+    }
 }
 
 /// Lines on the standard errors that a fit would have.

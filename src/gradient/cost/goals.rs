@@ -219,8 +219,22 @@ impl Goals {
 
     /// Largest distance of outputs at these times from what they must be: goal, distance, and time.
     pub fn violations(&self, times: &[f64], output: &dyn Fn(usize) -> Vec<f64>) -> Vec<(&Goal, f64, f64)> {
-        let constraints = self.terms.iter().filter(|term| term.goal.must);
-        constraints
+        self.distances(&|goal| goal.must, times, output)
+    }
+
+    /// Largest distance of outputs at these times from their soft limits: goal, distance, and time.
+    pub fn beyond_limits(&self, times: &[f64], output: &dyn Fn(usize) -> Vec<f64>) -> Vec<(&Goal, f64, f64)> {
+        self.distances(&|goal| !goal.must && matches!(goal.aim, Aim::Within { .. }), times, output)
+    }
+
+    fn distances(
+        &self,
+        is_meant: &dyn Fn(&Goal) -> bool,
+        times: &[f64],
+        output: &dyn Fn(usize) -> Vec<f64>,
+    ) -> Vec<(&Goal, f64, f64)> {
+        let meant = self.terms.iter().filter(|term| is_meant(&term.goal));
+        meant
             .map(|term| {
                 let plain = Term { shifts: Vec::new(), ..term.clone() };
                 let y = output(term.output);
