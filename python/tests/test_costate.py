@@ -109,7 +109,7 @@ def test_derivatives(duffing, record):
         there, _ = duffing.cost_and_gradient([record], theta + e * along)
         ratios.append(abs(there - cost - e * gradient @ along - 0.5 * e * e * along @ H @ along))
     assert ratios[0] / ratios[1] == pytest.approx(8.0, abs=0.2)
-    assert duffing.cost([record], {"k": 33.0, "k3": 20.0, "d": 0.9}) == cost
+    assert duffing.cost(record, {"k": 33.0, "k3": 20.0, "d": 0.9}) == cost
     theirs = pytest.importorskip("scipy.optimize").least_squares(
         lambda x: duffing.residuals([record], x)[0], theta, jac=lambda x: duffing.residuals([record], x)[1], xtol=1e-12
     )
@@ -176,6 +176,15 @@ def test_slips_are_told(duffing, record, tmp_path):
         costate.Record(t, outputs={"a": force}, deviation={"b": 1.0})
     with pytest.raises(costate.Error, match="`b`"):
         duffing.fit([costate.Record(t, {"F": force}, {"b": force})])
+    with pytest.raises(costate.Error, match="^input 'F' has no samples"):
+        duffing.simulate(t)
+    with pytest.raises(costate.Error, match="^input 'F' has no samples"):
+        duffing.fit(costate.Record(t, {}, {"a": force}))
+    with pytest.raises(costate.Error, match="^there is no input `G`") as told:
+        duffing.simulate(t, {"F": force, "G": force})
+    assert told.value.line is None and "costate-" not in str(told.value)
+    with pytest.raises(costate.Error, match="^record 1: at value 2 of `t`"):
+        duffing.simulate(t[::-1], {"F": force})
     with pytest.raises(costate.Error, match="not finite|NaN"):
         duffing.simulate(np.where(t > 2, np.nan, t), {"F": force})
     with pytest.raises(costate.Error, match="give 3"):
@@ -290,7 +299,8 @@ def test_what_cannot_be_traced_is_refused_with_its_line():
     refused("its argument 'p' means nothing", lambda p: 1.0)
     refused("is nan", lambda q: q.x * np.nan)
     refused("'str' 'a'|str 'a' is no number", lambda q: "a")
-    refused("adds", lambda q, u: q.x + u.k)
+    error = refused("^m.toml, line .*adds", lambda q, u: q.x + u.k)
+    assert error.text.splitlines()[error.line - 1] == '"x" = "x + k"'
     refused("no 1 x 1 matrix", lambda q: q.x, mass=lambda: [[1.0, 2.0]])
     refused("numpy's floor has no formula", lambda q: np.floor(q.x))
     refused("argument 'a' means nothing", lambda a: a.x)

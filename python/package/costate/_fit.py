@@ -31,7 +31,7 @@ class Fit:
             made.vary = own["status"] != "fixed"
             made.stderr = none(own.get("standard_error"), math.nan) if made.vary else None
             self.params[made.name] = made
-        for own in found["dependent_parameters"]:
+        for own in found.get("dependent_parameters") or []:
             made = Parameter(own["name"], own["unit"], own["value"], vary=False)
             made.stderr = own["standard_error"]
             self.params[made.name] = made

@@ -1,7 +1,9 @@
 """Models, problems and runs."""
 
+import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +25,22 @@ def load(name):
 model = load
 
 
+@contextlib.contextmanager
+def _without(folder):
+    """Errors without the names of files that nobody has written."""
+    try:
+        yield
+    except Error as error:
+        made, problem = str(error), re.escape(os.path.join(folder, "problem.toml"))
+        made = re.sub(problem + r"(, line \d+)?:? ?", "", made)
+        made = re.sub(re.escape(folder) + r"[\\/](\d+)\.npz", r"record \1", made)
+        if made == str(error):
+            raise
+        told = Error(made)
+        told.name, told.path, told.line = error.name, None, None
+        raise told from None
+
+
 def _numbers(raw, *shape):
     """A numpy array of one's own."""
     return np.frombuffer(raw).reshape(shape or -1).copy()
@@ -40,7 +58,15 @@ class Model:
             plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in path)
             self._name = os.path.join(self._folder.name, f"{plain or 'model'}.toml")
             Path(self._name).write_text(text, encoding="utf-8")
-        self._native = _costate.Model(self._name)
+        try:
+            self._native = _costate.Model(self._name)
+        except Error as error:
+            if text is None:
+                raise
+            # the file is nowhere but here
+            told = Error(str(error).replace(self._folder.name + os.sep, ""))
+            told.name, told.path, told.line, told.text = error.name, None, error.line, text
+            raise told from None
 
     name = property(lambda self: self._native.name, doc="Its name.")
     summary = property(lambda self: self._native.summary, doc="One line on what it is.")
@@ -78,13 +104,15 @@ class Model:
             text = [f"model = {_quoted(self._name)}"]
             if t is not None:
                 record = Record(t, inputs=inputs)
+                record._check(self.inputs)
                 text += [record._write(folder, 0).replace("[[experiment]]", "[data]").replace('name = "record_1"\n', "")]
             elif inputs:
                 raise Error("inputs: there are no times; give t, too")
             said = {"scheme": scheme, "step": step, "initial_state": initial_state}
             text += ["[integrator]"]
             text += [f"{key} = {_quoted(own) if isinstance(own, str) else _number(own)}" for key, own in said.items() if own is not None]
-            return Run(_costate.Run("\n".join(text), Path(folder) / "problem.toml", given))
+            with _without(folder):
+                return Run(_costate.Run("\n".join(text), Path(folder) / "problem.toml", given))
 
     def problem(self, records, parameters=None, **settings):
         """The problem of fitting records: a :class:`Problem`, whose cost, residuals and derivatives can be evaluated again and again. ``settings`` as in
@@ -102,6 +130,7 @@ class Model:
         return self.problem(records, parameters, **settings).fit(progress=progress)
 
     def _problem(self, records):
+        records = [records] if isinstance(records, Record) else records
         key = tuple(map(id, records))
         if self._kept is None or self._kept[0] != key:
             # the records are kept with the problem: nothing else gets their numbers
@@ -208,6 +237,7 @@ class Problem:
         for own in records:
             if not isinstance(own, Record):
                 raise Error(f"a record: {type(own).__name__} is none; give costate.Record(t, inputs, outputs)")
+            own._check(model.inputs)
         self._folder = tempfile.TemporaryDirectory(prefix="costate-")
         self._units = {name: own.unit for name, own in (parameters or model.parameters()).items()}
         text = [f"model = {_quoted(model._name)}"]
@@ -224,7 +254,8 @@ class Problem:
             text += self._said(parameters, model)
         text += [record._write(self._folder.name, number) for number, record in enumerate(records)]
         self.text = "\n".join(text)
-        self._native = _costate.Problem(self.text, Path(self._folder.name) / "problem.toml")
+        with _without(self._folder.name):
+            self._native = _costate.Problem(self.text, Path(self._folder.name) / "problem.toml")
         self.notes = self._native.notes
         all_names = self._native.parameters
         self._start = np.array([own[2] for own in all_names])
@@ -284,7 +315,8 @@ class Problem:
         """Finds the free parameters: see :meth:`Model.fit`."""
         is_shown = sys.stderr.isatty() if progress is None else progress is True
         observer = progress if callable(progress) else _show if is_shown else None
-        found, error = self._native.fit(observer)
+        with _without(self._folder.name):
+            found, error = self._native.fit(observer)
         if is_shown:
             print(file=sys.stderr)
         fit = None if found is None else Fit(found, self._units)

@@ -49,6 +49,12 @@ class Record:
             raise Error(f"the deviation of {unknown[0]!r}: there is no such output in this record; it has {', '.join(self.outputs)}")
         self.deviation = {str(key): own for key, own in names.items() if own is not None}
 
+    def _check(self, inputs):
+        """Refuses samples that do not drive all inputs."""
+        missing = [] if self.file is not None else [name for name in inputs if name not in self.inputs]
+        if missing:
+            raise Error(f"input {missing[0]!r} has no samples; give inputs={{{missing[0]!r}: ..}}, with as many as there are times")
+
     def _write(self, folder, number):
         """Writes the samples into a folder; returns what a problem file says of the experiment."""
         name = self.name or (self.file.stem if self.file else f"record_{number + 1}")
