@@ -1,10 +1,15 @@
 //! What a fit has found.
 
 use super::convert::{bytes, raised};
+use super::problem::{interruptible, settings_of};
+use costate_identify::bootstrap::{Bootstrap, bootstrap};
 use costate_identify::problem::Problem;
+use costate_identify::profile::{asked_for, profiles};
+use costate_identify::specification::Specification;
 use costate_identify::statistics::{OutputFit, fits};
+use costate_identify::work::{ProgressCallback, Work};
 use costate_identify::{Identification, Result};
-use costate_report::{Certainty, Folder, result_json};
+use costate_report::{Certainty, Folder, bootstrap_json, profiles_json, result_json};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -12,6 +17,7 @@ use std::path::PathBuf;
 /// A result, with all that the files of the command are made of.
 #[pyclass(frozen, module = "costate._costate")]
 pub struct Fit {
+    specification: Specification,
     problem: Problem,
     found: Identification,
     statistics: Result<costate_identify::statistics::Statistics>,
@@ -21,7 +27,12 @@ pub struct Fit {
 }
 
 impl Fit {
-    pub fn new(problem: Problem, method: String, fit: costate_identify::steps::Fit) -> Result<Self> {
+    /// The problem is that with the steps that the fit has chosen.
+    pub fn new(
+        (specification, problem): (Specification, Problem),
+        method: String,
+        fit: costate_identify::steps::Fit,
+    ) -> Result<Self> {
         let costate_identify::steps::Fit { found, statistics } = fit;
         let mut document = result_json(&problem, &method, &found, &statistics);
         document["reason"] = found.reason().into();
@@ -29,7 +40,7 @@ impl Fit {
         let references = problem.experiments.iter().filter_map(|experiment| experiment.cost.as_least_squares());
         let measured =
             references.flat_map(|cost| cost.references().iter().map(|own| own.samples().collect())).collect();
-        Ok(Fit { problem, found, statistics, document, outputs, measured })
+        Ok(Fit { specification, problem, found, statistics, document, outputs, measured })
     }
 }
 
@@ -78,6 +89,31 @@ impl Fit {
             (own.name.clone(), own.unit.clone(), of(&own.times), of(measured), of(&own.residuals))
         })
         .collect()
+    }
+
+    /// Profile likelihoods of these parameters, or of all free ones, as the JSON of results.
+    fn profiles(&self, py: Python<'_>, names: Vec<String>) -> PyResult<String> {
+        interruptible(py, |interrupt| {
+            let Fit { problem, found, .. } = self;
+            let (settings, parameters) = (settings_of(&self.specification, interrupt), asked_for(problem, &names)?);
+            let quiet = |_: &str, _: usize, _: usize| {};
+            let statistics = self.statistics.as_ref().map_err(Clone::clone)?;
+            let made = profiles(problem, found, statistics, &settings, &parameters, (&Work::default(), &quiet))?;
+            Ok(profiles_json(&made).to_string())
+        })
+    }
+
+    /// Fits to drawn data, as the JSON of results.
+    fn bootstrap(&self, py: Python<'_>, replicates: usize, seed: u64, block: Option<f64>) -> PyResult<String> {
+        interruptible(py, |interrupt| {
+            let asked = Bootstrap { replicates, seed, block, over: None };
+            let quiet = |_: &str, _: usize, _: usize| {};
+            let settings = settings_of(&self.specification, interrupt);
+            let statistics = self.statistics.as_ref().map_err(Clone::clone)?;
+            let work = (&Work::default(), &quiet as ProgressCallback<'_>);
+            let made = bootstrap(&self.problem, &self.found, statistics, &settings, &asked, work)?;
+            Ok(bootstrap_json(&made).to_string())
+        })
     }
 
     /// Writes the files of `costate identify` into a folder.

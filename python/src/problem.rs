@@ -109,6 +109,29 @@ impl Problem {
     }
 }
 
+/// Settings of a search that ends once `interrupt` is raised.
+pub fn settings_of(specification: &Specification, interrupt: &Interrupt) -> Settings {
+    let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
+    let (constraints, homotopy) = (specification.constraint_options.clone(), specification.homotopy.clone());
+    Settings { method: specification.method, options, constraints, homotopy, ..Settings::default() }
+}
+
+/// Lets a thread work that ends once `interrupt` is raised, which a signal of Python does.
+pub fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce(&Interrupt) -> Result<R> + Send) -> PyResult<R> {
+    let (interrupt, ended) = (Interrupt::default(), Mutex::new(None));
+    let end_by = |error: PyErr| {
+        interrupt.raise();
+        if let Ok(mut first) = ended.lock() {
+            first.get_or_insert(error);
+        }
+    };
+    let found = py.detach(|| watched(&end_by, || work(&interrupt)));
+    match ended.into_inner().ok().flatten() {
+        Some(error) => Err(error),
+        None => found.map_err(raised),
+    }
+}
+
 /// Lets a thread work while this one, which Python gives its signals to, looks after them.
 fn watched<R: Send>(end_by: &dyn Fn(PyErr), work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     /// Time in which a signal is seen.
@@ -134,9 +157,7 @@ impl Problem {
         let Problem { specification, .. } = self;
         // a fit may choose finer steps: the problem that was stated stays as it is
         let (mut problem, _) = specification.build_with_notes(registry()?)?;
-        let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
-        let (constraints, homotopy) = (specification.constraint_options.clone(), specification.homotopy.clone());
-        let settings = Settings { method: specification.method, options, constraints, homotopy, ..Settings::default() };
+        let settings = settings_of(specification, interrupt);
         let method = settings.method_for(&problem).0.name();
         let noise = specification.noise.unwrap_or_default();
         let mut show = |iteration: &costate_identify::optimise::Iteration| {
@@ -144,6 +165,6 @@ impl Problem {
         };
         let fit =
             identify_with_steps(&mut problem, &settings, noise, &specification.steps(), &mut show, &mut |_, _| Ok(()))?;
-        Fit::new(problem, method.to_string(), fit)
+        Fit::new((specification.clone(), problem), method.to_string(), fit)
     }
 }

@@ -154,6 +154,43 @@ def test_estimated_deviations_and_missing_samples(duffing, record):
     assert len(fit.residual["a"]) == len(fit.best_fit["a"]) == 491
 
 
+def test_profiles_and_bootstraps(duffing, record):
+    fit = duffing.fit([record], noise="given")
+    profile = fit.profile("k3")["k3"]
+    own = fit.params["k3"]
+    for end, sign in zip(profile["interval"], (-1, 1), strict=True):
+        assert end == pytest.approx(own.value + sign * 1.96 * own.stderr, rel=2e-2)
+    assert len(profile["points"]) > 4 and list(fit.profile()) == fit.var_names
+    drawn = fit.bootstrap(60, seed=3)
+    assert drawn["replicates"] == 60 and drawn["parameters"]["k3"]["bootstrap_error"] == pytest.approx(own.stderr, rel=0.4)
+    assert fit.bootstrap(60, seed=3) == drawn
+    with pytest.raises(costate.Error, match="`m`: the parameter is fixed"):
+        fit.profile("m")
+    with pytest.raises(costate.Error, match="replicates"):
+        fit.bootstrap(3)
+
+
+def test_an_interrupt_stops_a_long_fit(tmp_path):
+    """Ctrl-C within an evaluation: the exception comes within two seconds."""
+    code = """
+import sys, threading, time, os, signal, numpy as np, costate
+m = costate.load("slider_crank")
+t = np.linspace(0, 2, 100001)
+run = m.simulate(step=0.35 / 14)
+out = next(iter(m.outputs))
+record = costate.Record(t, {name: 0 * t for name in m.inputs}, {out: np.sin(t)}, 1.0)
+problem = m.problem([record])
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+began = time.time()
+try:
+    problem.fit()
+except KeyboardInterrupt as told:
+    print("interrupted", time.time() - began < 3.0, hasattr(told, "fit"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["interrupted", "True", "True"], done.stdout + done.stderr
+
+
 def test_slips_are_told(duffing, record, tmp_path):
     t, force = record.t, record.inputs["F"]
     with pytest.raises(costate.Error, match="did you mean `k3`") as told:

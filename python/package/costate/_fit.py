@@ -57,11 +57,27 @@ class Fit:
             self._report = self._native.report()
         return self._report
 
+    def _alive(self):
+        if self._native is None:
+            raise Error("this fit comes from another process, and has its numbers alone; ask where it was made")
+        return self._native
+
+    def profile(self, *names):
+        """Profile likelihoods of some parameters, or of all free ones: 95 % intervals where the cost is no parabola. By names, each a dict with
+        ``interval``, ``linear_interval``, ``verdict``, ``points`` (value, cost, excess) and more (docs/certainty.md)."""
+        found = json.loads(self._alive().profiles([str(name) for name in names]))
+        return {own["name"]: own for own in found["parameters"]}
+
+    def bootstrap(self, replicates=200, seed=1, block=None):
+        """Fits to drawn data: over experiments where there are many, else over blocks of residuals (``block`` s long). A dict, with ``parameters`` by names:
+        ``interval``, ``bootstrap_error``, ``bias`` and more; ``values`` are the replicates (docs/certainty.md)."""
+        found = json.loads(self._alive().bootstrap(int(replicates), int(seed), None if block is None else float(block)))
+        found["parameters"] = {own["name"]: own for own in found["parameters"]}
+        return found
+
     def save(self, folder, png=False, report=False):
         """Writes the files of ``costate identify`` into a folder: result.json, outputs, figures; ``report``: one page of all of it."""
-        if self._native is None:
-            raise Error("this fit comes from another process, and has its numbers alone; save it where it was made")
-        self._native.save(folder, png, report)
+        self._alive().save(folder, png, report)
 
     def plot(self):
         """Measured and fitted outputs, and residuals below them, by matplotlib. Returns the figure."""
