@@ -112,7 +112,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print_document(&format!("{document:#}"));
     } else {
         print(&summary(&refined, arguments, begun.elapsed().as_secs_f64()));
-        print(&limits(&beyond));
+        limits(&beyond).iter().for_each(|lines| print(lines));
         informed.iter().for_each(|(sought, assessments)| print(&known(sought, assessments)));
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
@@ -419,16 +419,16 @@ fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
 }
 
 /// Lines on soft limits.
-fn limits(beyond: &[Violation]) -> String {
+fn limits(beyond: &[Violation]) -> Option<String> {
     let line = |own: &Violation| {
         let Violation { what, by, unit, time, .. } = own;
         format!("soft limit: {what}, exceeded by {} {unit} at t = {} s\n", rounded(*by, 3), shown(*time))
     };
     let exceeded: String = beyond.iter().filter(|own| own.by > 0.0).map(line).collect();
     match (beyond.len(), exceeded.is_empty()) {
-        (0, _) => String::new(),
-        (count, true) => format!("all {count} soft limits are kept\n"),
-        (_, false) => exceeded,
+        (0, _) => None,
+        (count, true) => Some(format!("soft limits: all kept ({count})\n")),
+        (_, false) => Some(exceeded),
     }
 }
 

@@ -48,5 +48,5 @@ mod table;
 pub use keys::reference;
 pub use model::FileModel;
 pub use reader::{derive, export, is_mechanism, parse, read};
-pub use robot::{Excitation, GivenMotions, WithValues, excitation, given_motions, with_values};
+pub use robot::{Excitation, GivenMotions, WithValues, excitation, given_motions, is_robot, with_values};
 pub use skeleton::skeleton;

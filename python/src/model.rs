@@ -5,7 +5,6 @@ use super::registry;
 use costate::system::Point;
 use costate_check::Jacobians;
 use costate_identify::registry::Entry;
-use costate_identify::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -82,7 +81,8 @@ impl Model {
         w: Vec<f64>,
         u: Vec<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| self.found(&Point { t, q: &q, v: &v, a: &a, lambda: &lambda, w: &w }, &u));
+        let x = Point { t, q: &q, v: &v, a: &a, lambda: &lambda, w: &w };
+        let found = py.detach(|| Jacobians::at(&*self.entry.system, &x, &u));
         let all = PyDict::new(py);
         for jacobian in found.map_err(raised)?.all() {
             let rows: Vec<f64> =
@@ -91,25 +91,5 @@ impl Model {
             all.set_item(jacobian.name.symbol, tuple)?;
         }
         Ok(all)
-    }
-}
-
-impl Model {
-    fn found(&self, x: &Point<'_>, u: &[f64]) -> Result<Jacobians> {
-        let signature = self.entry.system.signature();
-        let (n, m) = (signature.unknown_count(), signature.constraints.len());
-        let expected = [
-            ("q", x.q.len(), n),
-            ("v", x.v.len(), n),
-            ("a", x.a.len(), n),
-            ("lambda_", x.lambda.len(), m),
-            ("inputs", x.w.len(), signature.inputs.len()),
-            ("the parameters", u.len(), signature.parameters.len()),
-        ];
-        if let Some((what, given, wanted)) = expected.into_iter().find(|(_, given, wanted)| given != wanted) {
-            let problem = format!("{given} values are given");
-            return Err(Error::invalid(what, problem, format!("give {wanted}")));
-        }
-        Ok(Jacobians::at(&*self.entry.system, x, u)?)
     }
 }

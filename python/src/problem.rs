@@ -84,25 +84,20 @@ impl Problem {
     /// Finds the free parameters: the result, and the exception that ended the search early, if one did, with the best so far. `observer` is called with
     /// (iteration, evaluations, cost), and may raise.
     fn fit(&self, py: Python<'_>, observer: Option<Py<PyAny>>) -> PyResult<(Option<Fit>, Option<Py<PyAny>>)> {
-        let (interrupt, ended) = (Interrupt::default(), Mutex::new(None));
-        let end_by = |error: PyErr| {
-            interrupt.raise();
-            if let Ok(mut first) = ended.lock() {
-                first.get_or_insert(error);
-            }
-        };
-        let told = |number: usize, evaluations: usize, cost: f64| {
-            let Some(observer) = &observer else { return Flow::Continue };
-            match Python::attach(|py| observer.call1(py, (number, evaluations, cost))) {
-                Ok(_) => Flow::Continue,
-                Err(error) => {
-                    end_by(error);
-                    Flow::Stop
+        let (found, ended) = watched(py, |interrupt, end_by| {
+            let told = |number: usize, evaluations: usize, cost: f64| {
+                let Some(observer) = &observer else { return Flow::Continue };
+                match Python::attach(|py| observer.call1(py, (number, evaluations, cost))) {
+                    Ok(_) => Flow::Continue,
+                    Err(error) => {
+                        end_by(error);
+                        Flow::Stop
+                    }
                 }
-            }
-        };
-        let found = py.detach(|| watched(&end_by, || self.found(&interrupt, &told)));
-        match ended.into_inner().ok().flatten() {
+            };
+            self.found(interrupt, &told)
+        });
+        match ended {
             Some(error) => Ok((found.ok(), Some(error.into_value(py).into_any()))),
             None => Ok((Some(found.map_err(raised)?), None)),
         }
@@ -116,8 +111,22 @@ pub fn settings_of(specification: &Specification, interrupt: &Interrupt) -> Sett
     Settings { method: specification.method, options, constraints, homotopy, ..Settings::default() }
 }
 
-/// Lets a thread work that ends once `interrupt` is raised, which a signal of Python does.
+/// Does what ends early where a signal of Python says so, whose exception is raised then.
 pub fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce(&Interrupt) -> Result<R> + Send) -> PyResult<R> {
+    match watched(py, |interrupt, _| work(interrupt)) {
+        (_, Some(error)) => Err(error),
+        (found, None) => found.map_err(raised),
+    }
+}
+
+/// Lets a thread work while this one, which Python gives its signals to, looks after them. The work is given an interrupt, and what raises it with an
+/// exception; the first of these comes back, too.
+fn watched<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Interrupt, &(dyn Fn(PyErr) + Sync)) -> Result<R> + Send,
+) -> (Result<R>, Option<PyErr>) {
+    /// Time in which a signal is seen.
+    const PATIENCE: Duration = Duration::from_millis(50);
     let (interrupt, ended) = (Interrupt::default(), Mutex::new(None));
     let end_by = |error: PyErr| {
         interrupt.raise();
@@ -125,31 +134,24 @@ pub fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce(&Interrupt) -> R
             first.get_or_insert(error);
         }
     };
-    let found = py.detach(|| watched(&end_by, || work(&interrupt)));
-    match ended.into_inner().ok().flatten() {
-        Some(error) => Err(error),
-        None => found.map_err(raised),
-    }
-}
-
-/// Lets a thread work while this one, which Python gives its signals to, looks after them.
-fn watched<R: Send>(end_by: &dyn Fn(PyErr), work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-    /// Time in which a signal is seen.
-    const PATIENCE: Duration = Duration::from_millis(50);
-    std::thread::scope(|scope| {
-        let (done, waiting) = channel();
-        let worker = scope.spawn(move || {
-            let result = work();
-            // nobody waits any more only where nobody wants to know
-            let _ = done.send(());
-            result
-        });
-        while waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            Python::attach(|py| py.check_signals()).err().into_iter().for_each(end_by);
-        }
-        let failed = |_| Err(Error::invalid("the fit", "its thread failed", "report it"));
-        worker.join().unwrap_or_else(failed)
-    })
+    let found = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, waiting) = channel();
+            let (interrupt, end_by) = (&interrupt, &end_by);
+            let worker = scope.spawn(move || {
+                let result = work(interrupt, end_by);
+                // nobody waits any more only where nobody wants to know
+                let _ = done.send(());
+                result
+            });
+            while waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                Python::attach(|py| py.check_signals()).err().into_iter().for_each(end_by);
+            }
+            let failed = |_| Err(Error::invalid("the work of a thread", "it failed", "report it"));
+            worker.join().unwrap_or_else(failed)
+        })
+    });
+    (found, ended.into_inner().ok().flatten())
 }
 
 impl Problem {

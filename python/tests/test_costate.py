@@ -234,7 +234,7 @@ def test_slips_are_told(duffing, record, tmp_path):
         duffing.parameters()["k33"]
     with pytest.raises(TypeError, match=r"\.value = 3"):
         duffing.parameters()["k"] = 3
-    with pytest.raises(costate.Error, match="lambda_"):
+    with pytest.raises(costate.Error, match="multipliers: 1 values are given"):
         duffing.jacobians(lambda_=[1.0])
 
 

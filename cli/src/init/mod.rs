@@ -8,7 +8,7 @@ use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use columns::Columns;
-use costate_file::{excitation, given_motions};
+use costate_file::{excitation, given_motions, is_robot};
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
 use costate_identify::problem_file;
@@ -110,10 +110,6 @@ fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Resu
         ));
     }
     Ok(ExitStatus::Success)
-}
-
-fn is_robot(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"))
 }
 
 /// The mechanism of a robot that moves as in its record, and the problem of fitting what that takes, if the record has its motion.

@@ -15,6 +15,6 @@ pub use write_back::{WithValues, with_values};
 use std::path::Path;
 
 /// True for the name of a robot's file.
-pub(crate) fn is_robot(path: &Path) -> bool {
+pub fn is_robot(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"))
 }

@@ -1,5 +1,6 @@
 """What a fit has found."""
 
+import html
 import json
 import math
 
@@ -102,4 +103,4 @@ class Fit:
         return f"<costate.Fit of {self.document['model']}: {'converged' if self.success else 'NOT converged'}, cost {self.cost:.6g}>"
 
     def _repr_html_(self):
-        return self.params._repr_html_() + f"<p>{'converged' if self.success else '<b>not converged</b>'}: {self.message}</p>"
+        return self.params._repr_html_() + f"<p>{'converged' if self.success else '<b>not converged</b>'}: {html.escape(self.message)}</p>"

@@ -1,6 +1,7 @@
 """Parameters of a model: values, bounds, and what is fitted."""
 
 import difflib
+import html
 import math
 
 import numpy as np
@@ -92,8 +93,8 @@ class Parameters(dict):
 
     def _repr_html_(self):
         rows = "".join(
-            f"<tr><td>{own.name}</td><td>{own.value:.9g}</td><td>{'' if own.stderr is None else f'{own.stderr:.3g}'}</td><td>{own.unit}</td>"
-            f"<td>{own.min:g}</td><td>{own.max:g}</td><td>{own.expr or ('' if own.vary else 'fixed')}</td></tr>"
+            f"<tr><td>{html.escape(own.name)}</td><td>{own.value:.9g}</td><td>{'' if own.stderr is None else f'{own.stderr:.3g}'}</td><td>{html.escape(own.unit)}</td>"
+            f"<td>{own.min:g}</td><td>{own.max:g}</td><td>{html.escape(own.expr or ('' if own.vary else 'fixed'))}</td></tr>"
             for own in self.values()
         )
         return (

@@ -108,8 +108,9 @@ impl<'p> Gradient<'p> {
         let references = comparison.references();
         let [mut tangents, mut bars] = [(); 2].map(|()| vec![zero.clone(); references.len()]);
         let mut sum = Change { u: vec![0.0; u.len()], w: vec![0.0; self.by_inputs.len()] };
-        for i in (share.0..=grid.count()).step_by(share.1) {
-            let Some(sample) = comparison.places().sample(i) else { continue };
+        // shares of samples, which may be a few of the times
+        let samples = (0..=grid.count()).filter_map(|i| Some((i, comparison.places().sample(i)?)));
+        for (i, sample) in samples.skip(share.0).step_by(share.1) {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
             self.workspace.reach(i)?;
             for (r, (tangent, bar)) in tangents.iter_mut().zip(&mut bars).enumerate() {
