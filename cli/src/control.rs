@@ -151,7 +151,7 @@ fn scenario(
     arguments: &Arguments,
 ) -> Result<ControlScenario> {
     let mut scenario = match &specification.control {
-        Some(setting) => setting.scenario(simulation).map_err(|error| specification.locate(error))?,
+        Some(setting) => setting.scenario(simulation, registry).map_err(|error| specification.locate(error))?,
         None => built_in(registry, entry)?,
     };
     scenario.notes.iter().for_each(|note| tell(&format!("note: {note}")));

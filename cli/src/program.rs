@@ -77,7 +77,7 @@ impl Program {
     pub fn new(registry: Result<Registry>) -> Self {
         Program {
             registry: registry
-                .map(|registry| registry.with_files(costate_file::read).with_formulas(costate_file::derive)),
+                .map(|registry| registry.with_files(costate_file::read).with_formulas(costate_file::FORMULAS)),
             commands: Vec::new(),
         }
     }

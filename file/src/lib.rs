@@ -47,6 +47,9 @@ mod table;
 
 pub use keys::reference;
 pub use model::FileModel;
-pub use reader::{derive, export, is_mechanism, parse, read};
+pub use reader::{cost, derive, export, is_mechanism, parse, read};
 pub use robot::{Excitation, GivenMotions, WithValues, excitation, given_motions, is_robot, with_values};
 pub use skeleton::skeleton;
+
+/// What reads formulas of problem files, for `Registry::with_formulas`.
+pub const FORMULAS: costate_identify::registry::Formulas = costate_identify::registry::Formulas { derive, cost };

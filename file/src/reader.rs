@@ -1,10 +1,12 @@
 //! Reads a mechanism file: its names, its formulas, and what becomes of them.
 
+mod cost;
 mod derived;
 mod include;
 mod names;
 mod plain;
 
+pub use cost::cost;
 pub use derived::derive;
 pub(crate) use derived::{ByFormulas, Follows};
 pub(crate) use include::{File, Scope};
@@ -123,6 +125,16 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
+    /// The formula that a text is, under these keys.
+    fn of_text(keys: Vec<String>, what: String, text: &str) -> Result<Self> {
+        let nothing = Expression::of_nothing();
+        let whole = Formula { keys, what, expression: nothing, text: text.to_string(), is_checked: true };
+        match parse_formula(text) {
+            Ok(expression) => Ok(Formula { expression, ..whole }),
+            Err(fault) => Err(whole.error(fault)),
+        }
+    }
+
     /// The formula without a check of units.
     pub fn unchecked(self) -> Self {
         Formula { is_checked: false, ..self }
@@ -441,10 +453,5 @@ pub(crate) fn formula_of(value: &Value, section: &Section<'_>, key: &str, what: 
             return Err(section.wrong(key, problem, "give a number, or a formula in quotes"));
         }
     };
-    let whole =
-        Formula { keys: below(section, key), what, expression: Expression::of_nothing(), text, is_checked: true };
-    match parse_formula(&whole.text) {
-        Ok(expression) => Ok(Formula { expression, ..whole }),
-        Err(fault) => Err(whole.error(fault)),
-    }
+    Formula::of_text(below(section, key), what, &text)
 }

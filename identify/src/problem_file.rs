@@ -32,7 +32,7 @@ use section::table_keys;
 
 use crate::files;
 use crate::optimise;
-use crate::registry;
+use crate::registry::{self, CostFormulas};
 use crate::specification::line_of;
 use crate::specification::{
     Calibration, DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting,
@@ -205,7 +205,20 @@ fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
         let problem = "it says what is compared without a record, but there is [data]";
         return Err(cost.wrong("outputs", problem, "name the outputs in [data.outputs] instead"));
     }
-    Ok(())
+    specification.cost = cost_formulas(cost)?;
+    let of_squares = ["weights", "outputs", "noise", "loss", "loss_scale", "synthetic_noise"];
+    match of_squares.iter().find(|key| cost.table.contains_key(**key)) {
+        Some(key) if !specification.cost.is_empty() => {
+            let problem = "it is of a sum of squares, and the cost is a formula";
+            Err(cost.wrong(key, problem, "leave one of them out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The cost by formulas that a section states.
+fn cost_formulas(section: &Section<'_>) -> Result<CostFormulas> {
+    Ok(CostFormulas { integral: section.text("integral")?, terminal: section.text("terminal")? })
 }
 
 fn optimiser(optimiser: &Section<'_>, specification: &mut Specification) -> Result<()> {

@@ -7,12 +7,13 @@ use crate::specification;
 use crate::{Error, Result};
 use costate::Model;
 use costate::adapt::{Controlled, StepControl};
-use costate::cost::Quadrature;
+use costate::cost::{Cost, Quadrature};
 use costate::grid::TimeGrid;
 use costate::linearise::Plain;
 use costate::noise::SyntheticNoise;
 use costate::scheme::{self, SchemeEntry};
 use costate::signal::Signal;
+use costate::signature::Signature;
 use costate::simulate::Simulation;
 use costate::system::System;
 use costate_check::HandDerived;
@@ -157,6 +158,39 @@ pub type Reader = fn(&Path) -> Result<Entry>;
 /// parameters one whose parameters are the remaining ones ([`costate::derived::Derived`]).
 pub type Deriver = fn(Arc<dyn System>, &[(&str, &str)], Vec<costate::Parameter>) -> Result<Arc<dyn System>>;
 
+/// A cost by formulas, as a problem file states it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CostFormulas {
+    /// What is integrated over time.
+    pub integral: Option<String>,
+    /// What is added at the last time.
+    pub terminal: Option<String>,
+}
+
+impl CostFormulas {
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == CostFormulas::default()
+    }
+}
+
+impl std::fmt::Display for CostFormulas {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let integral = self.integral.iter().map(|formula| format!("the integral of {formula} over time"));
+        let terminal = self.terminal.iter().map(|formula| format!("{formula} at the end"));
+        f.write_str(&integral.chain(terminal).collect::<Vec<_>>().join(" + "))
+    }
+}
+
+/// What reads formulas of problem files.
+#[derive(Clone, Copy)]
+pub struct Formulas {
+    /// Reader of parameters that follow from others.
+    pub derive: Deriver,
+    /// Reader of a cost for a mechanism, with a weight.
+    pub cost: fn(&Signature, &CostFormulas, f64) -> Result<Box<dyn Cost>>,
+}
+
 /// Models by name.
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -164,7 +198,7 @@ pub struct Registry {
     /// Reader of models in files, if there is one.
     reader: Option<Reader>,
     /// Reader of formulas, if there is one.
-    deriver: Option<Deriver>,
+    formulas: Option<Formulas>,
     /// Models that have been read from files.
     read: Read,
 }
@@ -233,9 +267,22 @@ impl Registry {
         Registry { reader: Some(reader), ..self }
     }
 
-    /// Lets parameters follow from others by formulas (`expr` in problem files), which this reads, such as `costate_file::derive`.
-    pub fn with_formulas(self, deriver: Deriver) -> Self {
-        Registry { deriver: Some(deriver), ..self }
+    /// Lets parameters follow from others by formulas (`expr` in problem files), and costs be formulas, which these read, such as `costate_file::FORMULAS`.
+    pub fn with_formulas(self, formulas: Formulas) -> Self {
+        Registry { formulas: Some(formulas), ..self }
+    }
+
+    fn formulas(&self, place: &str) -> Result<Formulas> {
+        let remedy = "give its registry a reader of formulas (Registry::with_formulas)";
+        self.formulas.ok_or_else(|| Error::invalid(place, "this program reads no formulas", remedy))
+    }
+
+    /// A cost by formulas for a mechanism, times a weight.
+    ///
+    /// # Errors
+    /// Without a reader of formulas; whatever is wrong with them.
+    pub fn cost(&self, signature: &Signature, formulas: &CostFormulas, weight: f64) -> Result<Box<dyn Cost>> {
+        (self.formulas("the cost")?.cost)(signature, formulas, weight)
     }
 
     /// A model some of whose parameters follow from others; what is by the names of its parameters is left out.
@@ -243,11 +290,7 @@ impl Registry {
     /// # Errors
     /// Without a reader of formulas; whatever is wrong with them.
     pub fn derive(&self, entry: &Entry, formulas: &[(&str, &str)], added: Vec<costate::Parameter>) -> Result<Entry> {
-        let Some(deriver) = self.deriver else {
-            let remedy = "give its registry a reader of formulas (Registry::with_formulas)";
-            return Err(Error::invalid("[parameters]", "this program reads no formulas", remedy));
-        };
-        let system = deriver(entry.system.clone(), formulas, added)?;
+        let system = (self.formulas("[parameters]")?.derive)(entry.system.clone(), formulas, added)?;
         let mut scenario = entry.scenario.clone();
         scenario.start.retain(|(name, _)| system.signature().parameter_index(name).is_ok());
         Ok(Entry { system, scenario, hand_derived: None, ..entry.clone() })

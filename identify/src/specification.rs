@@ -38,11 +38,11 @@ use crate::modal::{MeasuredMode, ModeResult};
 use crate::optimise;
 use crate::prior::Distribution;
 use crate::problem::Problem;
-use crate::registry::{Entry, Registry, Scenario};
+use crate::registry::{CostFormulas, Entry, Registry, Scenario};
 use crate::statistics::Noise;
 use crate::steps::Steps;
 use crate::{Error, Result};
-use costate::cost::{LeastSquares, Loss, Quadrature};
+use costate::cost::{Cost, LeastSquares, Loss, Quadrature};
 use costate::noise::{AddedNoise, SyntheticNoise};
 use costate::shown::rounded;
 use costate::signal::Interpolation;
@@ -204,6 +204,8 @@ pub struct Specification {
     pub quadrature: Option<Quadrature>,
     /// Loss of residuals; by default their squares.
     pub loss: Option<Loss>,
+    /// A cost by formulas, in the place of the sum.
+    pub cost: CostFormulas,
     /// Knowledge of the noise, for statistics.
     pub noise: Option<Noise>,
     /// Noise on the simulated reference, without a record.
@@ -276,6 +278,7 @@ impl Specification {
         self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
+            None if !self.cost.is_empty() => self.of_formulas((registry, entry), &scenario, &mut notes)?,
             None if self.has_nothing_in_time() => self.without_time(entry, &scenario, &mut notes)?,
             None => {
                 // the reference is a run at the nominal values, a fit begins at others
@@ -291,8 +294,11 @@ impl Specification {
                 let error = Error::invalid("synthetic noise", problem, "leave out the record or the noise");
                 return Err(error.under(&["cost", "synthetic_noise"]));
             }
-            Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
+            Some(_) => self.measured_problem((registry, entry), &scenario, &mut notes)?,
         };
+        if !self.cost.is_empty() {
+            notes.push(format!("the cost is {}", self.cost));
+        }
         if self.data.is_none() && self.experiments.is_empty() {
             self.take_loss(&mut problem).map_err(|error| error.under(&["cost", "loss"]))?;
         }
@@ -354,10 +360,43 @@ impl Specification {
 
     /// The problem of these, with a run of one step.
     fn without_time(&self, entry: &Entry, scenario: &Scenario, notes: &mut Vec<String>) -> Result<Problem> {
-        let start = self.start_values(entry, scenario)?;
         let scenario = Scenario { end: scenario.step, ..scenario.clone() };
-        let simulation = self.built_in(entry, &scenario, std::slice::from_ref(&start), notes)?;
-        let cost = Box::new(LeastSquares::of_nothing(simulation.grid().times()));
+        let of_nothing = |simulation: &Simulation| -> Result<Box<dyn Cost>> {
+            Ok(Box::new(LeastSquares::of_nothing(simulation.grid().times())))
+        };
+        self.of_own_run(entry, &scenario, &of_nothing, notes)
+    }
+
+    /// The problem of a cost by formulas, with the model's own run.
+    fn of_formulas(
+        &self,
+        (registry, entry): (&Registry, &Entry),
+        scenario: &Scenario,
+        notes: &mut Vec<String>,
+    ) -> Result<Problem> {
+        let cost = |simulation: &Simulation| self.formula_cost(registry, simulation, 1.0);
+        self.of_own_run(entry, scenario, &cost, notes)
+    }
+
+    /// The cost by formulas of a simulation.
+    fn formula_cost(&self, registry: &Registry, simulation: &Simulation, weight: f64) -> Result<Box<dyn Cost>> {
+        if !(weight.is_finite() && weight > 0.0) {
+            let error = Error::invalid("the weight", format!("it is {weight}"), "give a positive number");
+            return Err(error.under(&["weight"]));
+        }
+        registry.cost(simulation.signature(), &self.cost, weight).map_err(|error| error.under(&["cost"]))
+    }
+
+    fn of_own_run(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        cost: &dyn Fn(&Simulation) -> Result<Box<dyn Cost>>,
+        notes: &mut Vec<String>,
+    ) -> Result<Problem> {
+        let start = self.start_values(entry, scenario)?;
+        let simulation = self.built_in(entry, scenario, std::slice::from_ref(&start), notes)?;
+        let cost = cost(&simulation)?;
         let mut problem = Problem { start, ..Problem::new(entry.name(), simulation, cost) };
         self.apply_parameters(&mut problem)?;
         self.override_parameters(&mut problem, notes)?;
@@ -409,6 +448,9 @@ impl Specification {
         if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
             let what = format!("the prior of `{}`", setting.name);
             return refuse(&what, "leave it out", &["parameters", &setting.name]);
+        }
+        if !self.cost.is_empty() {
+            return refuse("[cost]", "write integral and terminal in [control]", &["cost"]);
         }
         if self.loss.is_some() || self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
             return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]", &["cost"]);

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 fn registry() -> Result<&'static Registry> {
     static REGISTRY: OnceLock<Result<Registry>> = OnceLock::new();
     let made = REGISTRY.get_or_init(|| {
-        Ok(costate_models::registry()?.with_files(costate_file::read).with_formulas(costate_file::derive))
+        Ok(costate_models::registry()?.with_files(costate_file::read).with_formulas(costate_file::FORMULAS))
     });
     made.as_ref().map_err(Error::clone)
 }

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The environment variable that says how many threads work.
 pub const THREADS: &str = "COSTATE_THREADS";
@@ -21,7 +21,9 @@ pub fn threads() -> Result<usize> {
         return Ok(1);
     }
     let Some(asked) = std::env::var_os(THREADS) else {
-        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+        // to ask takes files of the system, which is longer than a short run
+        static PROCESSORS: OnceLock<usize> = OnceLock::new();
+        return Ok(*PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)));
     };
     match asked.to_str().and_then(|text| text.trim().parse::<usize>().ok()) {
         Some(count) if count > 0 => Ok(count),

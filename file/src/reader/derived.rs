@@ -1,9 +1,8 @@
 //! Parameters that follow from others.
 
-use super::{Formula, OF_START, Reading, parse_formula};
+use super::{Formula, OF_START, Reading};
 use crate::dimension::{Dimension, Units};
 use crate::formula::graph::Bank;
-use crate::formula::parse::Expression;
 use crate::formula::program::{Program, banks};
 use crate::formula::{Formulas, Meaning, RESERVED};
 use costate::derived::{Dependence, Derived};
@@ -73,14 +72,7 @@ pub fn derive(system: Arc<dyn System>, formulas: &[(&str, &str)], added: Vec<Par
         let meaning = Meaning { kind: "a parameter", place, units: units(parameter) };
         reading.formulas.names.insert(name.clone(), meaning);
     }
-    let formula = |(name, text): &(&str, &str)| -> Result<Formula> {
-        let (what, text) = (format!("parameter `{name}`"), text.to_string());
-        let whole = Formula { keys: keys(name), what, text, expression: Expression::of_nothing(), is_checked: true };
-        match parse_formula(&whole.text) {
-            Ok(expression) => Ok(Formula { expression, ..whole }),
-            Err(fault) => Err(whole.error(fault)),
-        }
-    };
+    let formula = |(name, text): &(&str, &str)| Formula::of_text(keys(name), format!("parameter `{name}`"), text);
     let all = formulas.iter().map(formula).collect::<Result<Vec<_>>>()?;
     let names: Vec<String> = formulas.iter().map(|(name, _)| name.to_string()).collect();
     let places = reading.resolve(&names, &all, "a parameter that follows from others")?;

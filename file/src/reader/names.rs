@@ -356,7 +356,7 @@ impl Reading {
 }
 
 /// Shows all names in a formula.
-fn mentioned(e: &Expression, show: &mut dyn FnMut(&str)) {
+pub(super) fn mentioned(e: &Expression, show: &mut dyn FnMut(&str)) {
     match &e.kind {
         Kind::Number(..) => {}
         Kind::Name(own) => show(own),

@@ -1,7 +1,7 @@
 //! Replay of a solution with its signals at half the step: is it one of the equations of motion, and not of the time grid?
 
 use super::Control;
-use crate::{Error, Result};
+use crate::Result;
 use costate::simulate::{Simulation, Trajectory};
 
 /// Shift of an output when steps are halved.
@@ -24,13 +24,16 @@ pub struct Shift {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Replay {
-    /// The cost of the goals with the steps of the solution, and with half of them, in the sums over the same times.
+    /// The cost with the steps of the solution, and with half of them: of goals in the sums over the same times, of others in their own.
     pub cost: [f64; 2],
-    /// One an output that has a goal.
+    /// One an output that has a goal; where there is another cost than goals, one an output that moves.
     pub shifts: Vec<Shift>,
     /// The largest change over time beside the range, over these outputs.
     pub largest: f64,
 }
+
+/// An output without a goal that moves by less of its size does not count.
+const STILL: f64 = 1e-6;
 
 impl Replay {
     /// True if no output moves by more than this part of its range.
@@ -56,26 +59,37 @@ impl Control {
     /// A simulation that fails.
     pub fn replay(&self, unknowns: &[f64]) -> Result<Replay> {
         let (u, _) = self.expand(unknowns);
-        let [given, fine] = [1, 2].map(|parts| Ok::<_, Error>(self.simulation_of(unknowns, parts)?.run(&u)?));
-        let (given, fine) = (given?, fine?);
+        let simulations = [self.simulation_of(unknowns, 1)?, self.simulation_of(unknowns, 2)?];
+        let (given, fine) = (simulations[0].run(&u)?, simulations[1].run(&u)?);
         let mut shifts = Vec::new();
         let mut cost = [0.0; 2];
         if let Some(goals) = &self.cost.goals {
             let times = given.times();
             cost = [goals.cost_of(times, &|k| given.output(k)), goals.cost_of(times, &|k| every_other(&fine, k))];
-            let signature = self.simulation.signature();
-            for (k, output) in signature.outputs.iter().enumerate() {
-                if !goals.goals().any(|goal| goal.output == output.name) {
-                    continue;
-                }
-                let (y, finer) = (given.output(k), every_other(&fine, k));
-                let largest = y.iter().zip(&finer).fold(0.0f64, |largest, (a, b)| largest.max((a - b).abs()));
-                let top = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let range = top - y.iter().copied().fold(f64::INFINITY, f64::min);
-                let end = [y[y.len() - 1], finer[finer.len() - 1]];
-                let (name, unit) = (output.name.clone(), output.unit.clone());
-                shifts.push(Shift { output: name, unit, end, largest, range });
+        }
+        for (_, other) in &self.cost.others {
+            for (cost, simulation) in cost.iter_mut().zip(&simulations) {
+                *cost += costate::Gradient::new(simulation, &**other)?.cost(&u)?;
             }
+        }
+        let are_all_seen = !self.cost.others.is_empty() || self.information.is_some();
+        let goals = || self.cost.goals.iter().flat_map(|goals| goals.goals());
+        for (k, output) in self.simulation.signature().outputs.iter().enumerate() {
+            let has_goal = goals().any(|goal| goal.output == output.name);
+            if !has_goal && !are_all_seen {
+                continue;
+            }
+            let (y, finer) = (given.output(k), every_other(&fine, k));
+            let largest = y.iter().zip(&finer).fold(0.0f64, |largest, (a, b)| largest.max((a - b).abs()));
+            let top = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let range = top - y.iter().copied().fold(f64::INFINITY, f64::min);
+            let size = y.iter().fold(0.0f64, |size, y| size.max(y.abs()));
+            if !has_goal && range <= STILL * size {
+                continue;
+            }
+            let end = [y[y.len() - 1], finer[finer.len() - 1]];
+            let (name, unit) = (output.name.clone(), output.unit.clone());
+            shifts.push(Shift { output: name, unit, end, largest, range });
         }
         let relative = |shift: &Shift| match shift.largest {
             0.0 => 0.0,

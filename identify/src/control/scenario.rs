@@ -7,9 +7,10 @@ use crate::data::Record;
 use crate::design::{Optimality, Sought as Information};
 use crate::error::Locate;
 use crate::optimise::Method;
+use crate::registry::{CostFormulas, Registry};
 use crate::specification::Samples;
 use crate::{Error, Result};
-use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
+use costate::cost::{Aim, Cost, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
 use costate::least_squares::Reduction;
 use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
@@ -30,6 +31,8 @@ pub struct ControlScenario {
     pub signals: Vec<UnknownSignal>,
     /// Goals of the outputs.
     pub goals: GoalsAt,
+    /// Other costs, by name.
+    pub others: Vec<(String, Arc<dyn Cost>)>,
     /// Weights of sums over time.
     pub quadrature: Quadrature,
     /// Method by which the signals are searched.
@@ -57,6 +60,7 @@ impl ControlScenario {
             start,
             signals,
             goals: Arc::new(goals),
+            others: Vec::new(),
             quadrature: Quadrature::Trapezoid,
             method: Method::LevenbergMarquardt,
             target: f64::NEG_INFINITY,
@@ -84,7 +88,8 @@ impl ControlScenario {
         }
         let goals = Goals::new(simulation.signature(), goals, self.quadrature);
         let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
-        let mut control = Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())?;
+        let cost = Sum { goals: Some(goals), others: self.others.clone() };
+        let mut control = Control::new(name, simulation, cost, self.signals.clone())?;
         if let Some(information) = &self.information {
             let sought = information.sought(&control.simulation, &control.free());
             let stated = |error: Error| error.under(&["control", "information"]);
@@ -127,8 +132,8 @@ pub struct GoalSetting {
     pub must: bool,
 }
 
-/// Pairs of changes that the search for information remembers.
-const INFORMED_MEMORY: usize = 30;
+/// Pairs of changes that a search remembers whose cost is no sum of squares.
+const MEMORY: usize = 30;
 
 /// Information that a run is to give, in a problem file.
 #[derive(Debug, Clone, PartialEq)]
@@ -223,16 +228,18 @@ pub struct ControlSetting {
     pub goals: Vec<GoalSetting>,
     /// Information of the run that is sought besides goals.
     pub information: Option<InformationSetting>,
+    /// A cost by formulas, besides goals.
+    pub cost: CostFormulas,
     /// Number of times that a solution is found once more with half the step.
     pub refinements: Option<usize>,
 }
 
 impl ControlSetting {
-    /// Control problem with the inputs of a simulation where nothing else is said; records are read here.
+    /// Control problem with the inputs of a simulation where nothing else is said; records are read here, and formulas by the registry.
     ///
     /// # Errors
-    /// Unknown inputs and columns, records that cannot be read or do not cover the run.
-    pub fn scenario(&self, simulation: &Simulation) -> Result<ControlScenario> {
+    /// Unknown inputs and columns, records that cannot be read or do not cover the run, slips in formulas.
+    pub fn scenario(&self, simulation: &Simulation, registry: &Registry) -> Result<ControlScenario> {
         let signature = simulation.signature();
         let mut start = simulation.signals().to_vec();
         for (k, (signal, value)) in self.signals.iter().enumerate() {
@@ -267,10 +274,9 @@ impl ControlSetting {
             };
             goals.push((Goal { output: output.clone(), aim, weight: *weight, must: *must }, path));
         }
-        if self.signals.is_empty() || (goals.is_empty() && self.information.is_none()) {
-            let problem = "it needs at least one signal to be found, and one goal or information";
-            let remedy =
-                "add [[control.signal]] with an input, and [[control.goal]] with an output or [control.information]";
+        if self.signals.is_empty() || (goals.is_empty() && self.information.is_none() && self.cost.is_empty()) {
+            let problem = "it needs at least one signal to be found, and one goal, a formula of a cost, or information";
+            let remedy = "add [[control.signal]] with an input, and [[control.goal]] with an output, integral = \"FORMULA\" or [control.information]";
             return Err(Error::invalid("[control]", problem, remedy).under(&["control"]));
         }
         let signals = self.signals.iter().map(|(signal, _)| signal.clone()).collect();
@@ -283,9 +289,13 @@ impl ControlSetting {
         });
         scenario.refinements = self.refinements.unwrap_or(0);
         scenario.information.clone_from(&self.information);
-        if self.information.is_some() {
+        if !self.cost.is_empty() {
+            let cost = registry.cost(signature, &self.cost, 1.0).map_err(|error| error.under(&["control"]))?;
+            scenario.others.push((self.cost.to_string(), Arc::from(cost)));
+        }
+        if self.information.is_some() || !self.cost.is_empty() {
             // the cost is no sum of squares
-            scenario.method = Method::LBfgs { memory: INFORMED_MEMORY };
+            scenario.method = Method::LBfgs { memory: MEMORY };
         }
         scenario.notes = notes;
         Ok(scenario)

@@ -1,6 +1,6 @@
 //! The section on control.
 
-use super::{Section, calibration, keys};
+use super::{Section, calibration, cost_formulas, keys};
 use crate::Result;
 use crate::control::{AimSetting, ControlSetting, GoalSetting, InformationSetting, Nodes, Shape, UnknownSignal};
 use crate::specification::beside;
@@ -10,7 +10,8 @@ pub(super) fn control(section: &Section<'_>) -> Result<ControlSetting> {
     let signals = section.sections("signal")?.iter().map(signal).collect::<Result<_>>()?;
     let goals = section.sections("goal")?.iter().map(goal).collect::<Result<_>>()?;
     let information = section.section("information")?.map(|section| information(&section)).transpose()?;
-    Ok(ControlSetting { signals, goals, information, refinements: section.count("refinements")? })
+    let (cost, refinements) = (cost_formulas(section)?, section.count("refinements")?);
+    Ok(ControlSetting { signals, goals, information, cost, refinements })
 }
 
 fn information(section: &Section<'_>) -> Result<InformationSetting> {

@@ -161,13 +161,15 @@ pub(super) const INTEGRATOR: Keys = Keys {
 
 pub(super) const COST: Keys = Keys {
     head: "[cost]",
-    about: "The sum of squares.",
+    about: "The sum of squares, or a [cost of one's own](costs.md) in its place.",
     rows: r#"| `weights` | `unit`, `rectangle` or `trapezoid` | | `unit` with a record, else the scenario's | weights of samples: 1, or those of an integral over time | `"unit"` |
 | `outputs` | list of texts | | the scenario's | what is compared; only without `[data]` | `["OUTPUT"]` |
 | `noise` | `given` or `estimated` | | `estimated` | deviations are those of the noise, or known up to a common factor | `"estimated"` |
 | `loss` | `squares`, `huber` or `soft-l1` | | `squares` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"squares"` |
 | `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
-| `synthetic_noise` | table | | none | noise on a simulated reference; only without `[data]` | `{ seed = 1, level = 0.01 }` |"#,
+| `synthetic_noise` | table | | none | noise on a simulated reference; only without `[data]` | `{ seed = 1, level = 0.01 }` |
+| `integral` | formula | | none | in the place of a sum of squares: [what is integrated over time](costs.md) | `"OUTPUT^2"` |
+| `terminal` | formula | | none | in the place of a sum of squares: what is added at the last time | `"OUTPUT^2"` |"#,
 };
 
 pub(super) const SYNTHETIC_NOISE: Keys = Keys {
@@ -280,6 +282,8 @@ pub(super) const CONTROL: Keys = Keys {
     rows: r#"| `signal` | list of tables | | none | inputs and motions that are to be found | |
 | `goal` | list of tables | | none | what outputs are to do | |
 | `information` | table | | none | what the run is to say of parameters | |
+| `integral` | formula | | none | [cost](costs.md) besides goals: what is integrated over time | `"OUTPUT^2"` |
+| `terminal` | formula | | none | cost besides goals: what is added at the last time | `"OUTPUT^2"` |
 | `refinements` | whole number | | 0 | so many times more, each with half the step | `1` |"#,
 };
 

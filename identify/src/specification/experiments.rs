@@ -8,9 +8,10 @@ use crate::columns::{Keys, Sought};
 use crate::error::Locate;
 use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
-use crate::registry::{Entry, Scenario};
+use crate::registry::{Entry, Registry, Scenario};
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
+use costate::cost::Cost;
 use costate::start::InitialState;
 use std::path::{Path, PathBuf};
 
@@ -90,7 +91,7 @@ impl Specification {
     /// The problem of all experiments.
     pub(super) fn measured_problem(
         &self,
-        entry: &Entry,
+        (registry, entry): (&Registry, &Entry),
         scenario: &Scenario,
         notes: &mut Vec<String>,
     ) -> Result<Problem> {
@@ -98,7 +99,7 @@ impl Specification {
         local.dedup();
         let mut built = Vec::new();
         for stated in self.stated() {
-            let own = self.build_experiments(entry, scenario, &stated, &local, notes);
+            let own = self.build_experiments((registry, entry), scenario, &stated, &local, notes);
             built.extend(own.map_err(|error| stated.stated(error))?);
         }
         refuse_training_data(&built)?;
@@ -166,7 +167,7 @@ impl Specification {
     /// The experiments of one statement: one, or those that a record is split into.
     fn build_experiments(
         &self,
-        entry: &Entry,
+        (registry, entry): (&Registry, &Entry),
         scenario: &Scenario,
         stated: &ExperimentSetting,
         local: &[&str],
@@ -203,19 +204,20 @@ impl Specification {
             let named = |error: Error| if count > 1 { error.in_experiment(&name) } else { error };
             let measured = self.measured((entry, &scenario), source, &records, &mut own_notes);
             let Measured { simulation, cost, recording } = measured.map_err(named)?;
-            let Some(cost) = cost else {
-                return Err(named(Self::nothing_to_compare(entry, source, &records)));
-            };
-            let cost = match stated.weight {
-                None => cost,
-                Some(weight) => cost.weighted(weight).map_err(|error| error.under(&["weight"]))?,
+            let cost: Box<dyn Cost> = match (cost, stated.weight) {
+                _ if !self.cost.is_empty() => self.formula_cost(registry, &simulation, stated.weight.unwrap_or(1.0))?,
+                (None, _) => return Err(named(Self::nothing_to_compare(entry, source, &records))),
+                (Some(cost), None) => Box::new(cost),
+                (Some(cost), Some(weight)) => {
+                    Box::new(cost.weighted(weight).map_err(|error| error.under(&["weight"]))?)
+                }
             };
             // of pieces of one record, one speaks for all
             if k == 0 {
                 notes.append(&mut own_notes);
             }
             let parameters = self.own_parameters((entry, &name), stated, &recording, local, notes)?;
-            let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
+            let experiment = Experiment::new(name.clone(), simulation, cost);
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
         if count > 1 {

@@ -71,7 +71,15 @@ impl Specification {
         self.check_end(&reading)?;
         let grid = self.grid(&reading.recording).map_err(|error| error.under(&["integrator"]))?;
         let mut gaps = Vec::new();
-        let (outputs, references) = reading.references(&mut gaps)?;
+        let (outputs, references) = match self.cost.is_empty() {
+            true => reading.references(&mut gaps)?,
+            false => (Vec::new(), Vec::new()),
+        };
+        if let (false, Some(output)) = (self.cost.is_empty(), source.outputs.iter().flatten().next()) {
+            let what = format!("output `{}`", output.output);
+            let error = Error::invalid(what, "it is compared, and the cost is a formula", "leave one of them out");
+            return Err(error.under(&["outputs", &output.output]));
+        }
         notes.extend(reading.recording.beyond(source));
         notes.extend(reading.undriven(&inputs)?);
         notes.extend(reading.describe(&inputs, &outputs));

@@ -216,3 +216,59 @@ fn a_motion_is_found() {
         assert!(run.code == 2 && parts.iter().all(|part| run.err.contains(part)), "{change}: {}", run.err);
     }
 }
+
+const STRETCH: &str = r#"
+model = "oscillator"
+
+[integrator]
+step = 0.01
+end = 1.0
+
+[parameters]
+c = { start = 0.0 }
+d = { start = 0.0 }
+x0 = { start = 0.0 }
+
+[control]
+integral = "F^2"
+
+[[control.signal]]
+input = "F"
+size = 6.0
+start = 0.0
+intervals = 10
+
+[[control.goal]]
+output = "x"
+reach = 1.0
+must = true
+
+[[control.goal]]
+output = "v"
+reach = 0.0
+must = true
+"#;
+
+// Protects costs by formulas in control: a mass is moved by 1 m in 1 s from rest to rest with the least integral of F^2, which is 12 N^2 s with F = 6 N - 12 N/s t; the
+// steps' own error is told by half of them; slips are told with their lines, and what belongs elsewhere is not overlooked.
+#[test]
+fn a_formula_is_a_cost_of_control() {
+    let place = Place::new();
+    place.write("stretch.toml", STRETCH);
+    let found = place.json("control stretch.toml --json", 0);
+    // the mass's own formula holds to the order of the step
+    assert!((found["cost"].as_f64().unwrap() - 12.0).abs() < 0.02, "{}", found["cost"]);
+    let force: Vec<f64> =
+        found["signals"][0]["values"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect();
+    assert!((force[0] - 6.0).abs() < 0.05 && (force[force.len() - 1] + 6.0).abs() < 0.05, "{force:?}");
+    assert!(found.to_string().contains("the integral of F^2 over time"), "{found}");
+    for (from, to, parts) in [
+        ("\"F^2\"", "\"F^2 + nothing\"", ["line 14", "there is no name `nothing`"]),
+        ("[control]\nintegral", "[cost]\nintegral", ["[cost]", "[control]"]),
+        ("integral", "integrand", ["integrand", "integral"]),
+    ] {
+        place.write("wrong.toml", STRETCH.replacen(from, to, 1));
+        let run = place.run("control wrong.toml");
+        assert!(run.code != 0 && parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
+    }
+}

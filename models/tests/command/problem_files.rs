@@ -401,3 +401,35 @@ fn parameters_follow_from_others() {
     place.refused("identify derived.toml --set c=3", &["parameter `c`: it follows from others"]);
     place.refused("identify derived.toml --fix d", &["parameter `d`: it follows from others"]);
 }
+
+// Protects costs by formulas: the damping of least integral of x^2 after a release is sqrt(c m), found without a record and with one, whose outputs are then not compared; what
+// belongs to sums of squares is refused beside them.
+#[test]
+fn a_cost_may_be_a_formula() {
+    let place = Place::new();
+    let file = "model = \"oscillator\"\n[integrator]\nend = 12.0\n[cost]\nintegral = \"x^2\"\n[parameters]\nc = { start = 40.0, free = false }\nd = { start = 2.0 }\n";
+    let still = format!("{file}[data]\nfile = \"still.csv\"\n");
+    let rows: String = (0..1201).map(|i| format!("{},0,7\n", 0.01 * f64::from(i))).collect();
+    place.write("still.csv", format!("t,F,x\n{rows}"));
+    place.write("still.toml", still.replace("end = 12.0", "step = 0.01"));
+    let found = place.json("identify still.toml --json", 0);
+    let d = |found: &serde_json::Value| value(found, "d");
+    // a step of 0.01 s
+    assert!((d(&found) - 40f64.sqrt()).abs() < 0.02, "{found}");
+    assert!(found["parameters"][2]["name"] == "d" && found["converged"] == true);
+    place.write("own.toml", file);
+    let run = place.good("gradient own.toml");
+    assert!(run.err.contains("the cost is the integral of x^2 over time"), "{}", run.err);
+    let check = place.good("check still.toml --out check").out;
+    assert!(check.contains("no sum of squared residuals") && !check.contains("WRONG"), "{check}");
+    for (text, parts) in [
+        (file.replace("x^2", "x^2 +"), ["line 5", "integral"]),
+        (file.replace("integral", "noise = \"given\"\nintegral"), ["line 5", "it is of a sum of squares"]),
+        (format!("{still}outputs.x = {{ deviation = 1e-3 }}\n"), ["output `x`", "the cost is a formula"]),
+        (format!("{file}[optimiser]\nmethod = \"lm\"\n"), ["method `lm`", "no sum of squares"]),
+    ] {
+        place.write("wrong.toml", text);
+        let run = place.run("identify wrong.toml");
+        assert!(run.code != 0 && parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
+    }
+}

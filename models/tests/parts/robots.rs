@@ -836,7 +836,7 @@ fn motions_of_robots_are_found_that_say_more() {
             costate_identify::problem_file::parse(&text, &problem).unwrap_or_else(|error| panic!("{error}"));
         let (simulation, _, _) =
             specification.simulation_with_notes(&registry).unwrap_or_else(|error| panic!("{error}"));
-        let scenario = specification.control.as_ref().unwrap().scenario(&simulation).unwrap();
+        let scenario = specification.control.as_ref().unwrap().scenario(&simulation, &registry).unwrap();
         let mut control = scenario.control("excitation", &simulation, 1, scenario.start.clone()).unwrap();
         let signature = simulation.signature();
         specification.set_parameters(signature, &mut control.parameters, &mut control.start).unwrap();

@@ -5,6 +5,7 @@ use crate::Result;
 use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::StateVector;
+use std::sync::Arc;
 
 /// Goals for outputs, and any other costs besides, by name.
 #[derive(Default)]
@@ -12,7 +13,7 @@ pub struct Sum {
     /// Goals, if there are any.
     pub goals: Option<Goals>,
     /// Other costs.
-    pub others: Vec<(String, Box<dyn Cost>)>,
+    pub others: Vec<(String, Arc<dyn Cost>)>,
 }
 
 impl Sum {
