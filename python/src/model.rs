@@ -64,6 +64,11 @@ impl Model {
     }
 
     #[getter]
+    fn states(&self) -> Vec<(String, String)> {
+        named(&self.entry.system.signature().states)
+    }
+
+    #[getter]
     fn constraints(&self) -> Vec<(String, String)> {
         named(&self.entry.system.signature().constraints)
     }

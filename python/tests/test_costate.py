@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -406,3 +407,185 @@ def test_hostile_calls(duffing, record):
         except (costate.Error, TypeError, ValueError, OverflowError, KeyError, OSError):
             told += 1
     assert told > fine > 0
+
+
+def differences(function, theta, step=1e-6):
+    """Central differences, column by column."""
+    columns = []
+    for k, value in enumerate(theta):
+        h = step * max(abs(value), 1.0)
+        up, down = theta.copy(), theta.copy()
+        up[k], down[k] = value + h, value - h
+        columns.append((np.asarray(function(up)) - np.asarray(function(down))) / (2 * h))
+    return np.stack(columns, axis=-1)
+
+
+def test_functions_are_costs(duffing, record):
+    """A cost by a function: that of its formula to the bit, with the right gradient and Hessian; without a record, the model's own run; found by a fit."""
+    settings = {"integral": lambda q, v, a, w, u, y: 0.1 * y.a**2 + np.sin(q.x) * v.x + 1e-3 * w.F * u.k, "terminal": lambda t, q: t * q.x**2}
+    problem = duffing.problem([record], **settings)
+    again = duffing.problem([record], integral="0.1*a^2 + sin(x)*x' + 0.001*F*k", terminal="t*x^2")
+    theta = problem.start * 1.1
+    cost, slope = problem.cost_and_gradient(theta)
+    assert (cost, *slope) == (again.cost(theta), *again.cost_and_gradient(theta)[1])
+    assert np.allclose(slope, differences(problem.cost, theta), rtol=1e-6, atol=1e-9 * abs(cost))
+    hessian = problem.hessian(theta)
+    assert np.allclose(hessian, differences(lambda own: problem.cost_and_gradient(own)[1], theta), rtol=1e-6, atol=1e-8)
+    with pytest.raises(costate.Error, match="no sum of squares"):
+        problem.residuals(theta)
+
+    # the best damping of a mass that is let go is sqrt(c m), for the integral of x^2
+    oscillator = costate.load("oscillator")
+    p = oscillator.parameters()
+    p["c"].set(value=40.0, vary=False)
+    p["d"].value = 2.0
+    t = np.linspace(0.0, 12.0, 2401)
+    still = costate.Record(t, inputs={"F": np.zeros(len(t))})
+    fit = oscillator.fit([still], p, integral=lambda q: q.x**2)
+    assert fit.success and abs(fit.params["d"].value - np.sqrt(40.0)) < 5e-3
+    assert oscillator.problem(None, integral="x^2").cost([25.0, 0.3]) > 0.0
+    for slip, sentence in [
+        (lambda y: y.nothing, "there is no output 'nothing'"),
+        (lambda q: q.x > 0.0, "a condition stands where a number is wanted"),
+        (lambda nothing: 0.0, "means nothing here"),
+        (lambda q: 1.0 if q.x > 0.0 else 2.0, "costate.where"),
+    ]:
+        with pytest.raises(costate.Error, match=sentence):
+            oscillator.problem(None, integral=slip)
+    with pytest.raises(costate.Error, match="a sum of squares"):
+        oscillator.problem(None, integral="x^2", noise="given")
+
+
+FOUR_BAR = {
+    "name": "four_bar",
+    "kind": "planar",
+    "parameters": {"k": ("N/m", 400.0), "k3": costate.Parameter("k3", "N/m^3", 4e4, min=0.0), "d": ("N s/m", 6.0)},
+    "inputs": {"T": "N m"},
+    "body": {
+        "crank": {"mass": 0.3, "inertia": 4e-4, "at": [0.0, 0.05], "angle": np.pi / 2},
+        "coupler": {"mass": 0.8, "inertia": 8.4e-3, "at": (0.152, 0.15), "angle": 0.335},
+        "rocker": {"mass": 0.5, "inertia": 3.8e-3, "at": np.array([0.3, 0.1]), "angle": 1.57},
+    },
+    "revolute": {
+        "A": {"ground": [0, 0], "crank": [-0.05, 0]},
+        "B": {"crank": [0.05, 0], "coupler": [-0.16, 0]},
+        "C": {"coupler": [0.16, 0], "rocker": [0.1, 0]},
+        "D": {"ground": [0.3, 0], "rocker": [-0.1, 0]},
+    },
+    "strut": {"spring": {"ground": [0.55, 0.1], "rocker": [0.05, 0], "free_length": 0.2, "tension": "k*x + k3*x^3 + d*x'"}},
+    "torque": {"motor": {"from": "ground", "on": "crank", "is": "T"}},
+    "sensor": {"imu": {"shows": "accelerometer", "coupler": [0, 0]}},
+    "scenario": {"end": 0.5, "initial_state": "projected", "step": 1e-3, "inputs": {"T": "1.2*sin(5*t)"}, "outputs": ["imu.x"]},
+}
+
+
+def test_functions_are_laws():
+    """A mechanism of parts as a dict, with a force law as a function: to the bit what the formula gives; slips by their places."""
+    formula = costate.load(FOUR_BAR)
+    own = copy.deepcopy(FOUR_BAR)
+    own["strut"]["spring"]["tension"] = lambda x, x_dot, k, k3, d: k * x + k3 * x**3 + d * x_dot
+    traced = costate.load(own)
+    assert "k*x + k3*x^3 + d*x'" in traced.text
+    assert np.array_equal(formula.simulate()["imu.x"], traced.simulate()["imu.x"])
+    assert np.array_equal(pickle.loads(pickle.dumps(traced)).simulate()["imu.x"], traced.simulate()["imu.x"])
+
+    def soft(x, x_dot, k, d):
+        return costate.where(x > 0.0, k * x, 0.1 * k * x) + d * np.tanh(x_dot / 0.01)
+
+    own["strut"]["spring"]["tension"] = soft
+    own["parameters"]["d"] = ("N", 1.0)
+    with pytest.raises(costate.Error, match="tanh") as slip:
+        costate.load(own)
+    assert "spring" in str(slip.value)
+    own["strut"]["spring"]["tension"] = lambda x, x_dot, k, k3, d: costate.where(x > 0.0, k * x, 0.1 * k * x) + k3 * x**3 + 6.0 * d * x_dot * 0.0
+    own["parameters"]["d"] = ("N s/m", 6.0)
+    own["parameters"]["k"] = costate.Parameter("k", "N/m", 300.0)
+    assert np.isfinite(costate.load(own).simulate()["imu.x"]).all()
+    for wrong, sentence in [
+        (lambda x: 1.0 if x > 0 else 2.0, "costate.where"),
+        (lambda x, kk: kk * x, "kk"),
+        (lambda x: [x, x], "give one"),
+        (lambda x: object(), "is no number"),
+        (object(), "means nothing in a mechanism file"),
+    ]:
+        own["strut"]["spring"]["tension"] = wrong
+        with pytest.raises(costate.Error, match=sentence):
+            costate.load(own)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_a_mechanism_is_a_layer(library, duffing, record):
+    """Costs and residuals within torch and jax: their values, and gradients through what stands before and behind them."""
+    module = pytest.importorskip(library)
+    problem = duffing.problem([record])
+    theta = problem.start * 1.05
+    cost, slope = problem.cost_and_gradient(theta)
+    residuals, jacobian = problem.residuals(theta)
+    if library == "torch":
+        x = module.tensor(np.log(theta), requires_grad=True)
+        (3.0 * problem.torch()(x.exp())).backward()
+        of_cost = x.grad.numpy().copy()
+        x.grad = None
+        problem.torch(residuals=True)(x.exp()).pow(2).sum().backward()
+        of_residuals = x.grad.numpy()
+    else:
+        module.config.update("jax_enable_x64", True)
+        of_cost = module.jit(module.grad(lambda x: 3.0 * problem.jax()(module.numpy.exp(x))))(np.log(theta))
+        of_residuals = module.grad(lambda x: (problem.jax(residuals=True)(module.numpy.exp(x)) ** 2).sum())(np.log(theta))
+        pair = module.vmap(problem.jax())(np.stack([theta, problem.start]))
+        assert np.allclose(pair, [cost, problem.cost(problem.start)], rtol=1e-14)
+    assert np.allclose(of_cost, 3.0 * slope * theta, rtol=1e-13)
+    assert np.allclose(of_residuals, 2.0 * (residuals @ jacobian) * theta, rtol=1e-12)
+
+
+def test_results_show_themselves_in_notebooks(duffing, record):
+    fit = duffing.fit([record])
+    page = fit._repr_html_()
+    assert "<table>" in page and page.count("<svg") == 1 and "converged" in page
+    assert {"output_a", "error_a", "parameters", "cost"} <= set(fit.figures())
+    assert "<svg" not in pickle.loads(pickle.dumps(fit))._repr_html_()
+
+
+FORK = """
+import os, sys, costate, numpy as np
+t = np.linspace(0.0, 1.0, 101)
+duffing = costate.load(sys.argv[1])
+run = duffing.simulate(t, inputs={"F": np.sin(t)}, k=30.0)
+record = costate.Record(t, inputs={"F": np.sin(t)}, outputs={"a": run["a"]})
+problem = duffing.problem([record])
+cost = problem.cost(problem.start)
+child = os.fork()
+if child == 0:
+    os._exit(0 if problem.cost(problem.start) == cost and duffing.fit([record]).success else 1)
+assert os.waitpid(child, 0)[1] == 0 and problem.cost(problem.start) == cost
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_works(tmp_path):
+    """After a fork models, problems and fits go on, in the child and in the parent. (In a process of its own: other libraries have threads.)"""
+    (tmp_path / "duffing.toml").write_text(DUFFING)
+    subprocess.run([sys.executable, "-c", FORK, tmp_path / "duffing.toml"], check=True, timeout=60)
+
+
+def test_nothing_leaks(duffing, record):
+    """Memory does not grow with the number of fits, of problems, and of calls."""
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not os.path.exists("/proc/self/statm"):
+        pytest.skip("no way to ask for the memory here")
+    short = costate.Record(record.t[:51], inputs={"F": record.inputs["F"][:51]}, outputs={"a": record.outputs["a"][:51]})
+    problem = duffing.problem([short])
+
+    def work(count):
+        for _ in range(count):
+            duffing.fit([short])
+            problem.cost_and_gradient(problem.start)
+
+    work(30)
+    before = resident()
+    work(100)
+    # a result of 51 samples takes 50 kB
+    assert resident() - before < 2e6, (resident() - before) / 1e6

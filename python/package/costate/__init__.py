@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def models():
+def models() -> list[str]:
     """Names of the ready models, each of which :func:`load` takes."""
     return model_names()
 

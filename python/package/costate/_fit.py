@@ -3,6 +3,10 @@
 import html
 import json
 import math
+import tempfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +26,10 @@ class Fit:
         self._native = native
         self.document = json.loads(native.document)
         found = self.document
-        self.success, self.message = found["converged"], found["reason"]
-        self.cost, self.nfev = found["cost"], found["evaluations"]
+        self.success: bool = found["converged"]
+        self.message: str = found["reason"]
+        self.cost: float = found["cost"]
+        self.nfev: int = found["evaluations"]
         self.params = Parameters()
         for own in found["parameters"]:
             none = lambda value, other: other if value is None else value
@@ -43,16 +49,20 @@ class Fit:
             one: {other: float(self.covar[i, j] / errors[i] / errors[j]) for j, other in enumerate(self.var_names) if j != i}
             for i, one in enumerate(self.var_names)
         }
-        self.times, self.data, self.best_fit, self.residual, self.units = {}, {}, {}, {}, {}
+        self.times: dict[str, np.ndarray] = {}
+        self.data: dict[str, np.ndarray] = {}
+        self.best_fit: dict[str, np.ndarray] = {}
+        self.residual: dict[str, np.ndarray] = {}
+        self.units: dict[str, str] = {}
         for name, unit, times, measured, residuals in native.outputs:
             self.times[name], self.residual[name] = np.frombuffer(times).copy(), np.frombuffer(residuals).copy()
             self.data[name], self.units[name] = np.frombuffer(measured).copy(), unit
             self.data[name] = self.data[name][np.isfinite(self.data[name])]
             self.best_fit[name] = self.data[name] + self.residual[name]
-        self.warnings = list(found.get("statistics_warnings") or [])
+        self.warnings: list[str] = list(found.get("statistics_warnings") or [])
         self._report = None
 
-    def report(self):
+    def report(self) -> str:
         """What ``costate identify`` prints."""
         if self._report is None:
             self._report = self._native.report()
@@ -63,22 +73,28 @@ class Fit:
             raise Error("this fit comes from another process, and has its numbers alone; ask where it was made")
         return self._native
 
-    def profile(self, *names):
+    def profile(self, *names: str) -> dict[str, dict[str, Any]]:
         """Profile likelihoods of some parameters, or of all free ones: 95 % intervals where the cost is no parabola. By names, each a dict with
         ``interval``, ``linear_interval``, ``verdict``, ``points`` (value, cost, excess) and more (docs/certainty.md)."""
         found = json.loads(self._alive().profiles([str(name) for name in names]))
         return {own["name"]: own for own in found["parameters"]}
 
-    def bootstrap(self, replicates=200, seed=1, block=None):
+    def bootstrap(self, replicates: int = 200, seed: int = 1, block: float | None = None) -> dict[str, Any]:
         """Fits to drawn data: over experiments where there are many, else over blocks of residuals (``block`` s long). A dict, with ``parameters`` by names:
         ``interval``, ``bootstrap_error``, ``bias`` and more; ``values`` are the replicates (docs/certainty.md)."""
         found = json.loads(self._alive().bootstrap(int(replicates), int(seed), None if block is None else float(block)))
         found["parameters"] = {own["name"]: own for own in found["parameters"]}
         return found
 
-    def save(self, folder, png=False, report=False):
+    def save(self, folder: str | PathLike[str], png: bool = False, report: bool = False) -> None:
         """Writes the files of ``costate identify`` into a folder: result.json, outputs, figures; ``report``: one page of all of it."""
         self._alive().save(folder, png, report)
+
+    def figures(self) -> dict[str, str]:
+        """The command's figures (SVG texts) by their names: ``output_NAME``, ``error_NAME``, ``parameters``, ``correlation``, ``cost``, .."""
+        with tempfile.TemporaryDirectory(prefix="costate-") as folder:
+            self.save(folder)
+            return {file.stem: file.read_text(encoding="utf-8") for file in sorted(Path(folder).glob("*.svg"))}
 
     def plot(self):
         """Measured and fitted outputs, and residuals below them, by matplotlib. Returns the figure."""
@@ -103,4 +119,7 @@ class Fit:
         return f"<costate.Fit of {self.document['model']}: {'converged' if self.success else 'NOT converged'}, cost {self.cost:.6g}>"
 
     def _repr_html_(self):
-        return self.params._repr_html_() + f"<p>{'converged' if self.success else '<b>not converged</b>'}: {html.escape(self.message)}</p>"
+        made = self.params._repr_html_() + f"<p>{'converged' if self.success else '<b>not converged</b>'}: {html.escape(self.message)}</p>"
+        made += "".join(f"<p><b>warning</b>: {html.escape(str(own))}</p>" for own in self.warnings)
+        figures = self.figures() if self._native is not None else {}
+        return made + "".join(svg[svg.index("<svg") :] for name, svg in figures.items() if name.startswith("output_"))

@@ -6,19 +6,36 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _costate
 from ._costate import Error
 from ._fit import Fit
+from ._layers import jax_function, torch_function
 from ._parameters import Parameter, Parameters, _array, _number, _quoted
 from ._record import Record
 
+Records = Record | Iterable[Record]
+Theta = ArrayLike | Mapping[str, float]
+Point = ArrayLike | Mapping[str, float] | None
+Progress = bool | Callable[[int, int, float], Any] | None
 
-def load(name):
-    """A model: a mechanism file (.toml), a robot (.urdf), or a ready model's name."""
+
+def load(name: str | os.PathLike[str] | dict[str, Any]) -> "Model":
+    """A model: a mechanism file (.toml), a robot (.urdf), a ready model's name, or a mechanism file as a dict, whose formulas may be functions.
+
+    ``load({"kind": "planar", .., "strut": {"spring": {.., "tension": lambda x, x_dot, k, d: k*x**3 + d*x_dot}}})``: arguments are names of the file;
+    ``x_dot`` is the rate x'. Functions are traced once, as by :func:`mechanism`.
+    """
+    if isinstance(name, dict):
+        from ._trace import described
+
+        return Model(str(name.get("name", "model")), described(name))
     return Model(name)
 
 
@@ -73,6 +90,7 @@ class Model:
     inputs = property(lambda self: dict(self._native.inputs), doc="Units of its inputs, by their names.")
     outputs = property(lambda self: dict(self._native.outputs), doc="Units of its outputs, by their names.")
     coordinates = property(lambda self: dict(self._native.coordinates), doc="Units of its coordinates and states, by their names.")
+    states = property(lambda self: dict(self._native.states), doc="Units of its states of first order alone, by their names.")
     constraints = property(lambda self: dict(self._native.constraints), doc="Units of its constraints, by their names.")
 
     def __repr__(self):
@@ -82,24 +100,34 @@ class Model:
         return Model, (self._name,) if self._text is None else (self.name, self._text)
 
     @property
-    def text(self):
+    def text(self) -> str | None:
         """The mechanism file that it is, as text; None of a model without one."""
         if self._text is None and self._name.endswith((".toml", ".urdf")):
             return Path(self._name).read_text(encoding="utf-8")
         return self._text
 
-    def parameters(self):
+    def parameters(self) -> Parameters:
         """Its parameters, at their nominal values: :class:`Parameters`, to be changed and given to :meth:`fit`."""
         made = Parameters()
         for name, unit, nominal, lower, upper, _size, free, _log in self._native.parameters:
             made[name] = Parameter(name, unit, nominal, lower, upper, free)
         return made
 
-    def simulate(self, t=None, inputs=None, *, scheme=None, step=None, initial_state=None, parameters=None, **values):
+    def simulate(
+        self,
+        t: ArrayLike | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        scheme: str | None = None,
+        step: float | None = None,
+        initial_state: str | None = None,
+        parameters: Mapping[str, Parameter | float] | None = None,
+        **values: float,
+    ) -> "Run":
         """A run. ``t``: times of samples of the inputs, s, which are steps, too, from the first to the last one; without them, the model's own run.
         ``values``: values of parameters by their names. Returns a :class:`Run`."""
-        values = {**({} if parameters is None else parameters), **values}
-        given = [(name, own.value if isinstance(own, Parameter) else float(own)) for name, own in values.items()]
+        all_values: dict[str, Parameter | float] = {**(parameters or {}), **values}
+        given = [(name, own.value if isinstance(own, Parameter) else float(own)) for name, own in all_values.items()]
         with tempfile.TemporaryDirectory(prefix="costate-") as folder:
             text = [f"model = {_quoted(self._name)}"]
             if t is not None:
@@ -114,15 +142,24 @@ class Model:
             with _without(folder):
                 return Run(_costate.Run("\n".join(text), Path(folder) / "problem.toml", given))
 
-    def problem(self, records, parameters=None, **settings):
+    def problem(self, records: Records | None, parameters: Mapping[str, Parameter] | None = None, **settings: Any) -> "Problem":
         """The problem of fitting records: a :class:`Problem`, whose cost, residuals and derivatives can be evaluated again and again. ``settings`` as in
-        :meth:`fit`."""
+        :meth:`fit`. With a cost of one's own, ``records`` may be None: the model's own run."""
         return Problem(self, records, parameters, **settings)
 
-    def fit(self, records, parameters=None, *, progress=None, **settings):
+    def fit(
+        self,
+        records: Records | None,
+        parameters: Mapping[str, Parameter] | None = None,
+        *,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Fit:
         """Finds the parameters that fit records. Returns a :class:`Fit`.
 
         ``progress``: called with (iteration, evaluations, cost), or True or False; by default a line in a terminal. ``method``: ``"lm"``, ``"bfgs"``, ..;
+        ``integral``, ``terminal``: a cost of one's own, by a formula or a function of any of ``t``, ``y`` (outputs), ``q``, ``v``, ``a``, ``z``, ``z_dot``, ``w``,
+        ``u`` and ``lambda_``: its integral over time and its value at the end, in the place of comparing outputs.
         ``noise``: ``"given"`` or ``"estimated"``; ``scheme``, ``step``, ``substeps``, ``loss``, ``max_iterations`` as in problem files; where neither
         ``step`` nor ``substeps`` is given, steps are chosen so fine that values do not depend on them. An interrupt
         (Ctrl-C) stops at the next time step and raises ``KeyboardInterrupt``, whose ``fit`` is the best so far.
@@ -137,23 +174,32 @@ class Model:
             self._kept = key, self.problem(records), list(records)
         return self._kept[1]
 
-    def cost(self, records, theta):
+    def cost(self, records: Records, theta: Theta) -> float:
         """The cost at values ``theta`` of the free parameters, an array or a dict."""
         return self._problem(records).cost(theta)
 
-    def cost_and_gradient(self, records, theta):
+    def cost_and_gradient(self, records: Records, theta: Theta) -> tuple[float, np.ndarray]:
         """The cost and its gradient by the free parameters: for ``scipy.optimize.minimize(.., jac=True)``."""
         return self._problem(records).cost_and_gradient(theta)
 
-    def residuals(self, records, theta):
+    def residuals(self, records: Records, theta: Theta) -> tuple[np.ndarray, np.ndarray]:
         """Weighted residuals r, with cost = r @ r / 2, and their derivatives J by the free parameters."""
         return self._problem(records).residuals(theta)
 
-    def hessian(self, records, theta):
+    def hessian(self, records: Records, theta: Theta) -> np.ndarray:
         """The exact Hessian of the cost by the free parameters."""
         return self._problem(records).hessian(theta)
 
-    def jacobians(self, q=None, v=None, a=None, lambda_=None, inputs=None, t=0.0, parameters=None):
+    def jacobians(
+        self,
+        q: Point = None,
+        v: Point = None,
+        a: Point = None,
+        lambda_: Point = None,
+        inputs: Point = None,
+        t: float = 0.0,
+        parameters: Mapping[str, Parameter | float] | None = None,
+    ) -> dict[str, "Jacobian"]:
         """The exact Jacobians at a point, by their symbols (``"J_M"``, ``"J_C"``, ``"J_Q"``, ``"J_V"``, ``"C_q"``, ..): arrays with ``.rows``,
         ``.columns`` and ``.words``. Of what is not given all is zero, and parameters are nominal."""
         def numbers(values, names, what):
@@ -201,7 +247,7 @@ class Run:
         self.units = dict(native.outputs)
         self.notes = native.notes
 
-    def __getitem__(self, output):
+    def __getitem__(self, output: str) -> np.ndarray:
         return _numbers(self._native.output(output))
 
     def keys(self):
@@ -227,13 +273,20 @@ class Problem:
 
     They are those of one time step between two samples, unless ``step`` or ``substeps`` is given; :meth:`fit` takes finer ones where these matter."""
 
-    _TOP = {"noise": "cost", "loss": "cost", "method": "optimiser", "max_iterations": "optimiser", "max_evaluations": "optimiser"}
+    _TOP = {"noise": "cost", "loss": "cost", "integral": "cost", "terminal": "cost", "method": "optimiser", "max_iterations": "optimiser", "max_evaluations": "optimiser"}
     _STEPS = dict.fromkeys(["scheme", "step", "substeps", "tolerance", "alpha", "initial_state"], "integrator")
 
     def __init__(self, model, records, parameters=None, **settings):
-        records = [records] if isinstance(records, Record) else list(records)
-        if not records:
-            raise Error("the records: there is none; give at least one costate.Record")
+        records = [records] if isinstance(records, Record) else list(records or [])
+        cost = {key: settings.get(key) for key in ("integral", "terminal")}
+        has_cost = any(own is not None for own in cost.values())
+        if not records and not has_cost:
+            raise Error("the records: there is none; give at least one costate.Record, or a cost of your own, integral=..")
+        for key, own in cost.items():
+            if callable(own):
+                from ._trace import cost_formula
+
+                settings[key] = cost_formula(model, key, own)
         for own in records:
             if not isinstance(own, Record):
                 raise Error(f"a record: {type(own).__name__} is none; give costate.Record(t, inputs, outputs)")
@@ -252,7 +305,7 @@ class Problem:
                     text.append(f"{key} = {_quoted(own) if isinstance(own, str) else whole or _number(own)}")
         if parameters is not None:
             text += self._said(parameters, model)
-        text += [record._write(self._folder.name, number) for number, record in enumerate(records)]
+        text += [record._write(self._folder.name, number, not has_cost) for number, record in enumerate(records)]
         self.text = "\n".join(text)
         with _without(self._folder.name):
             self._native = _costate.Problem(self.text, Path(self._folder.name) / "problem.toml")
@@ -277,7 +330,7 @@ class Problem:
 
     start = property(lambda self: self._start[self._free].copy(), doc="Values of the free parameters at the start.")
 
-    def values(self, theta):
+    def values(self, theta: Theta) -> np.ndarray:
         """Values of all parameters for values of the free ones, an array or a dict."""
         u = self._start.copy()
         if isinstance(theta, dict):
@@ -286,44 +339,60 @@ class Problem:
                     raise Error(f"there is no parameter {name!r}; there are {', '.join(self._names)}")
                 u[self._names.index(name)] = float(value)
             return u
-        theta = _array(theta, "the values of the free parameters")
-        if len(theta) != len(self._free):
-            raise Error(f"{len(theta)} values are given for the free parameters {', '.join(self.names)}; give {len(self._free)}")
-        u[self._free] = theta
+        values = _array(theta, "the values of the free parameters")
+        if len(values) != len(self._free):
+            raise Error(f"{len(values)} values are given for the free parameters {', '.join(self.names)}; give {len(self._free)}")
+        u[self._free] = values
         return u
 
-    def cost(self, theta):
+    def cost(self, theta: Theta) -> float:
         """The cost."""
         return self._native.cost(self.values(theta).tolist())
 
-    def cost_and_gradient(self, theta):
+    def cost_and_gradient(self, theta: Theta) -> tuple[float, np.ndarray]:
         """The cost and its gradient."""
         cost, gradient = self._native.cost_and_gradient(self.values(theta).tolist())
         return cost, np.frombuffer(gradient)[self._free]
 
-    def residuals(self, theta):
+    def residuals(self, theta: Theta) -> tuple[np.ndarray, np.ndarray]:
         """Weighted residuals r, with cost = r @ r / 2, and their derivatives J."""
         residuals, rows = self._native.residuals(self.values(theta).tolist())
         return _numbers(residuals), _numbers(rows, -1, len(self._start))[:, self._free]
 
-    def hessian(self, theta):
+    def hessian(self, theta: Theta) -> np.ndarray:
         """The exact Hessian of the cost."""
         _, _, hessian = self._native.hessian(self.values(theta).tolist())
         return _numbers(hessian, len(self._start), -1)[np.ix_(self._free, self._free)]
 
-    def fit(self, progress=None):
+    def torch(self, residuals: bool = False) -> Callable[[Any], Any]:
+        """The cost as a function of a torch tensor of the free parameters, or the weighted residuals: with exact gradients, so that a mechanism is a layer.
+        First derivatives alone; :meth:`hessian` has the second ones."""
+        return torch_function(self, residuals)
+
+    def jax(self, residuals: bool = False) -> Callable[[Any], Any]:
+        """The cost as a function of a jax array of the free parameters, or the weighted residuals: with exact gradients, also within ``jit`` and ``vmap``. In jax's
+        single precision unless ``jax_enable_x64`` is set."""
+        return jax_function(self, residuals)
+
+    def fit(self, progress: Progress = None) -> Fit:
         """Finds the free parameters: see :meth:`Model.fit`."""
-        is_shown = sys.stderr.isatty() if progress is None else progress is True
+        is_shown = _is_watched() if progress is None else progress is True
         observer = progress if callable(progress) else _show if is_shown else None
         with _without(self._folder.name):
             found, error = self._native.fit(observer)
         if is_shown:
             print(file=sys.stderr)
         fit = None if found is None else Fit(found, self._units)
-        if error is not None:
-            error.fit = fit
+        if error is not None or fit is None:
+            error = error or Error("the fit has found nothing")
+            error.fit = fit  # type: ignore[union-attr]
             raise error
         return fit
+
+
+def _is_watched():
+    """True in a terminal, and in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def _show(iteration, evaluations, cost):

@@ -18,12 +18,20 @@ class Parameter:
 
     __slots__ = ("name", "unit", "value", "min", "max", "vary", "expr", "stderr", "nominal")
 
-    def __init__(self, name, unit, value, min=-math.inf, max=math.inf, vary=True):
+    def __init__(self, name: str, unit: str, value: float, min: float = -math.inf, max: float = math.inf, vary: bool = True):
         self.name, self.unit, self.value, self.nominal = name, unit, float(value), float(value)
         self.min, self.max, self.vary = float(min), float(max), bool(vary)
-        self.expr = self.stderr = None
+        self.expr: str | None = None
+        self.stderr: float | None = None
 
-    def set(self, value=None, min=None, max=None, vary=None, expr=None):
+    def set(
+        self,
+        value: float | None = None,
+        min: float | None = None,
+        max: float | None = None,
+        vary: bool | None = None,
+        expr: str | None = None,
+    ) -> "Parameter":
         """Changes what is given; returns the parameter. ``min=-inf`` and ``max=inf`` take bounds away, ``expr=""`` a formula."""
         self.value = self.value if value is None else float(value)
         self.min = self.min if min is None else float(min)
@@ -49,7 +57,7 @@ class Parameter:
         return f"<Parameter {text}{f' in [{self.min:g}, {self.max:g}]' if any(bounds) else ''}>"
 
 
-class Parameters(dict):
+class Parameters(dict[str, Parameter]):
     """Parameters by their names, in the model's order."""
 
     def __missing__(self, name):
@@ -62,19 +70,18 @@ class Parameters(dict):
             raise TypeError(f"a Parameter is wanted; to change the value write p[{name!r}].value = {value!r}")
         super().__setitem__(name, value)
 
-    def add(self, name, expr, unit="1"):
+    def add(self, name: str, expr: str | float, unit: str = "1") -> Parameter:
         """A further parameter, by a formula of others or (``expr`` a number) with a value of its own, which formulas of others may name."""
-        is_formula = isinstance(expr, str)
-        own = Parameter(name, unit, math.nan if is_formula else expr)
+        own = Parameter(name, unit, math.nan if isinstance(expr, str) else expr)
         own.nominal = math.nan
-        self[name] = own.set(expr=expr) if is_formula else own
+        self[name] = own.set(expr=expr) if isinstance(expr, str) else own
         return own
 
-    def valuesdict(self):
+    def valuesdict(self) -> dict[str, float]:
         """Values by names."""
         return {name: own.value for name, own in self.items()}
 
-    def copy(self):
+    def copy(self) -> "Parameters":
         """Parameters that are changed without these."""
         made = Parameters()
         for name, own in self.items():

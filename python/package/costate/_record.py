@@ -1,9 +1,11 @@
 """Records: what was measured, and what drove it."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._costate import Error
 from ._parameters import _array, _number, _quoted
@@ -21,16 +23,16 @@ class Record:
 
     def __init__(
         self,
-        t=None,
-        inputs=None,
-        outputs=None,
-        deviation=None,
+        t: ArrayLike | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        outputs: Mapping[str, ArrayLike] | None = None,
+        deviation: float | str | Mapping[str, float | str] | None = None,
         *,
-        file=None,
-        name=None,
-        interpolation="linear",
-        initial_state=None,
-        validation=False,
+        file: str | os.PathLike[str] | None = None,
+        name: str | None = None,
+        interpolation: str = "linear",
+        initial_state: str | None = None,
+        validation: bool = False,
     ):
         if (t is None) == (file is None):
             raise Error("a record: give times and samples, or a file")
@@ -42,7 +44,7 @@ class Record:
         if file is not None and (self.inputs or self.outputs):
             raise Error("a record: samples are given and a file, too; give one of them")
         for key, own in [*self.inputs.items(), *self.outputs.items()]:
-            if len(own) != len(self.t):
+            if self.t is not None and len(own) != len(self.t):
                 raise Error(f"{key!r} has {len(own)} samples, and there are {len(self.t)} times; give as many")
         names = deviation if isinstance(deviation, dict) else dict.fromkeys(self.outputs, deviation)
         if file is None and (unknown := [key for key in names if key not in self.outputs]):
@@ -55,8 +57,8 @@ class Record:
         if missing:
             raise Error(f"input {missing[0]!r} has no samples; give inputs={{{missing[0]!r}: ..}}, with as many as there are times")
 
-    def _write(self, folder, number):
-        """Writes the samples into a folder; returns what a problem file says of the experiment."""
+    def _write(self, folder, number, is_compared=True):
+        """Writes the samples into a folder, with outputs if these are compared; returns what a problem file says of the experiment."""
         name = self.name or (self.file.stem if self.file else f"record_{number + 1}")
         lines = ["[[experiment]]", f"name = {_quoted(name)}"]
         if self.validation:
@@ -73,10 +75,11 @@ class Record:
 
         if self.file is not None:
             lines.append(f"file = {_quoted(os.path.abspath(self.file))}")
-            lines += [f"outputs.{_quoted(key)} = {{ {said(key).lstrip(', ')} }}" for key in self.deviation]
+            if is_compared:
+                lines += [f"outputs.{_quoted(key)} = {{ {said(key).lstrip(', ')} }}" for key in self.deviation]
             return "\n".join(lines)
         columns = {"t": self.t}
-        for kind, samples in [("inputs", self.inputs), ("outputs", self.outputs)]:
+        for kind, samples in [("inputs", self.inputs), ("outputs", self.outputs if is_compared else {})]:
             for key, own in samples.items():
                 column = f"{kind[:-1]}_{len(columns)}"
                 columns[column] = own

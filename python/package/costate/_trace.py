@@ -6,6 +6,7 @@ Their derivatives are exact, and no Python runs afterwards.
 import difflib
 import inspect
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -30,8 +31,9 @@ _LOGIC = {"logical_and": "and", "logical_or": "or", "bitwise_and": "and", "bitwi
 # How tightly formulas bind: sums, products, powers, names.
 _SUM, _PRODUCT, _POWER, _NAME = 1, 2, 4, 5
 _BINDS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER}
-# Texts that grow longer become definitions.
+# Texts that grow longer become definitions; where there are none, they are refused.
 _LONG = 400
+_LONGEST = 20_000
 
 
 def _slip(problem, remedy):
@@ -273,10 +275,10 @@ class Symbols:
 
 
 class _Writer:
-    """Formulas of expressions, with definitions of what stands more than once."""
+    """Formulas of expressions, with definitions of what stands more than once; without names, all in one."""
 
-    def __init__(self, names):
-        self.names, self.definitions, self.uses, self.texts = set(names), [], {}, {}
+    def __init__(self, names=None):
+        self.names, self.definitions, self.uses, self.texts = names and set(names), [], {}, {}
 
     def count(self, roots):
         """Counts how often each expression is used."""
@@ -331,6 +333,10 @@ class _Writer:
             made = f"(-{a})" if bound > _SUM else f"(-({a}))", _NAME
         else:
             made = f"{kind}({', '.join(self._of(part)[0] for part in parts)})", _NAME
+        if self.names is None:
+            if len(made[0]) > _LONGEST:
+                raise Error(f"a function becomes a formula of more than {_LONGEST} characters; write it in a file, with [definitions]")
+            return made
         if self.uses.get(id(own), 0) < 2 and len(made[0]) < _LONG:
             return made
         number = len(self.definitions) + 1
@@ -350,6 +356,82 @@ def _called(function, what, symbols):
     if unknown := [name for name in wanted if name not in symbols]:
         raise Error(f"{what}: its argument {unknown[0]!r} means nothing here; name any of {', '.join(symbols)}")
     return function(**{name: symbols[name] for name in wanted})
+
+
+def cost_formula(model, key, function):
+    """The formula of a function of a cost."""
+    kinds = {"y": ("output", model.outputs), "w": ("input", model.inputs), "u": ("parameter", model.parameters())}
+    symbols = {name: Symbols(kind, own) for name, (kind, own) in kinds.items()}
+    places = [name for name in model.coordinates if name not in model.states]
+    for name, own, kind, ending in [
+        ("q", places, "coordinate", ""),
+        ("v", places, "velocity of", "'"),
+        ("a", places, "acceleration of", "''"),
+        ("z", model.states, "state", ""),
+        ("z_dot", model.states, "rate of", "'"),
+    ]:
+        symbols[name] = Symbols(kind, own, ending)
+    symbols["t"], symbols["lambda_"] = Expression("name", "t"), Symbols("constraint", model.constraints)
+    for multiplier in symbols["lambda_"]:
+        multiplier.parts = (f"lambda({multiplier.parts[0]})",)
+    return _Writer().text(_operand(_called(function, key, symbols)))
+
+
+def _law(function, what):
+    """The formula of a function whose arguments are names of the file, with ``_dot`` and ``_ddot`` behind them for rates."""
+    try:
+        wanted = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        raise Error(f"{what}: {function!r} is no function; give one with arguments such as x, x_dot, k") from None
+
+    def symbol(name):
+        for ending, primes in [("_ddot", "''"), ("_dot", "'")]:
+            if name.endswith(ending) and len(name) > len(ending):
+                return Expression("name", name.removesuffix(ending) + primes)
+        return Expression("name", name)
+
+    value = function(**{name: symbol(name) for name in wanted})
+    if np.ndim(value) and not isinstance(value, Expression):
+        raise Error(f"{what}: it gives {len(value)} numbers; give one")
+    return _Writer().text(_operand(value))
+
+
+def _toml(value, what):
+    """A value of a mechanism file, on one line."""
+    if isinstance(value, Parameter):
+        return _parameter(value)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_quoted(key)} = {_toml(own, f'{what}.{key}')}" for key, own in value.items()) + " }"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return repr(int(value))
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(_toml(own, what) for own in value) + "]"
+    if callable(value):
+        return _quoted(_law(value, what))
+    if isinstance(value, os.PathLike):
+        return _quoted(os.path.abspath(value))
+    try:
+        return _number(value)
+    except Error:
+        raise Error(f"{what}: {type(value).__name__} {value!r} means nothing in a mechanism file; give a number, a text, a list, a dict or a function") from None
+
+
+def described(mechanism):
+    """The mechanism file of a dict, as text: tables are dicts, and functions are traced."""
+    if unnamed := [key for key in mechanism if not isinstance(key, str)]:
+        raise Error(f"the mechanism: its key {unnamed[0]!r} is no text")
+    tables = {key: own for key, own in mechanism.items() if isinstance(own, dict)}
+    text = [f"{_quoted(key)} = {_toml(own, key)}" for key, own in mechanism.items() if key not in tables]
+    for key, own in tables.items():
+        text += ["", f"[{_quoted(key)}]"]
+        for name, value in own.items():
+            is_pair = key == "parameters" and isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
+            text.append(f"{_quoted(name)} = {_parameter(Parameter(name, *value)) if is_pair else _toml(value, f'{key}.{name}')}")
+    return "\n".join(text) + "\n"
 
 
 def _listed(value, names, what):
@@ -383,16 +465,20 @@ def _inline(values):
     return ", ".join(f"{_quoted(name)} = {_quoted(unit)}" for name, unit in values.items())
 
 
-def _parameter_line(name, given):
-    if not isinstance(given, Parameter):
-        unit, nominal = given if isinstance(given, tuple) else ("1", given)
-        given = Parameter(name, unit, nominal)
+def _parameter(given):
     said = [f"unit = {_quoted(given.unit)}", f"nominal = {_number(given.value)}"]
     said += [f"lower = {_number(given.min)}"] if given.min > -math.inf else []
     said += [f"upper = {_number(given.max)}"] if given.max < math.inf else []
     said += [] if given.vary else ["fixed = true"]
     said += ["size = 1.0"] if given.value == 0 else []
-    return f"{_quoted(name)} = {{ {', '.join(said)} }}"
+    return f"{{ {', '.join(said)} }}"
+
+
+def _parameter_line(name, given):
+    if not isinstance(given, Parameter):
+        unit, nominal = given if isinstance(given, tuple) else ("1", given)
+        given = Parameter(name, unit, nominal)
+    return f"{_quoted(name)} = {_parameter(given)}"
 
 
 def mechanism(
