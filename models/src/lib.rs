@@ -1,5 +1,6 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
+pub mod bench;
 pub mod bouc_wen;
 pub mod bricard;
 pub mod cars;

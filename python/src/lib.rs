@@ -30,7 +30,9 @@ fn model_names() -> PyResult<Vec<String>> {
 /// Runs the command with these arguments, the first of which is its own name; returns the exit code.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| costate_cli::Program::new(costate_models::registry()).run(arguments))
+    py.detach(|| {
+        costate_cli::Program::new(costate_models::registry()).with_command(costate_models::bench::Bench).run(arguments)
+    })
 }
 
 /// Native part of the package `costate`.

@@ -1,5 +1,6 @@
 //! The command line: options, files, results, pictures.
 
+mod bench;
 mod certainty;
 mod check;
 mod clocks;

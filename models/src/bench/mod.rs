@@ -1,0 +1,269 @@
+//! `costate bench`: problems of the field with published answers, run and compared, as one page.
+
+mod closed_form;
+mod problems;
+
+use costate::shown::rounded;
+use costate_cli::clap::{self, Arg, ArgAction, ArgMatches, Command};
+use costate_cli::registry::Registry;
+use costate_cli::{ExitStatus, OwnCommand, say};
+use costate_identify::table::table;
+use costate_identify::{Error, Result};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The command `bench`.
+#[derive(Debug, Clone, Copy)]
+pub struct Bench;
+
+/// What is known of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Expected {
+    /// A value, and how far off a result may be.
+    Value(f64, f64),
+    /// A bound.
+    AtMost(f64),
+}
+
+/// A quantity, published and here.
+#[derive(Debug, Clone)]
+struct Row {
+    quantity: String,
+    unit: &'static str,
+    expected: Expected,
+    here: f64,
+    source: String,
+}
+
+impl Row {
+    fn new(quantity: &str, unit: &'static str, expected: Expected, here: f64, source: &str) -> Self {
+        Row { quantity: quantity.to_string(), unit, expected, here, source: source.to_string() }
+    }
+
+    /// Allows so many times what is allowed.
+    fn allow(&mut self, factor: f64) {
+        match &mut self.expected {
+            Expected::Value(_, allowed) | Expected::AtMost(allowed) => *allowed *= factor,
+        }
+    }
+
+    /// True if it agrees; not a number never does.
+    fn agrees(&self) -> bool {
+        match self.expected {
+            Expected::Value(value, allowed) => (self.here - value).abs() <= allowed,
+            Expected::AtMost(bound) => self.here <= bound,
+        }
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let shown = |value: f64| {
+            let text = match value.abs() {
+                size if value == 0.0 || (1e-3..1e6).contains(&size) => format!("{value:.11}"),
+                _ => return format!("{value:.8e}"),
+            };
+            text.trim_end_matches('0').trim_end_matches('.').to_string()
+        };
+        let name =
+            if self.unit.is_empty() { self.quantity.clone() } else { format!("{} [{}]", self.quantity, self.unit) };
+        let (published, here, off, allowed) = match self.expected {
+            Expected::Value(value, allowed) => {
+                let off = format!("{:.1e}", (self.here - value).abs());
+                (shown(value), shown(self.here), off, format!("{allowed:.0e}"))
+            }
+            Expected::AtMost(bound) => {
+                let bound = if bound < 1e-3 { format!("{bound:e}") } else { bound.to_string() };
+                (format!("at most {bound}"), rounded(self.here, 4), "-".to_string(), "-".to_string())
+            }
+        };
+        let verdict = if self.agrees() { "agrees" } else { "OFF" };
+        [name, published, here, off, allowed, verdict.to_string()]
+    }
+
+    fn json(&self) -> Value {
+        let (published, allowed) = match self.expected {
+            Expected::Value(value, allowed) => (json!({"value": value}), json!(allowed)),
+            Expected::AtMost(bound) => (json!({"at_most": bound}), Value::Null),
+        };
+        json!({"quantity": self.quantity, "unit": self.unit, "published": published, "here": self.here, "allowed": allowed,
+               "agrees": self.agrees(), "source": self.source})
+    }
+}
+
+/// A problem, by its name on the command line.
+struct Problem {
+    name: &'static str,
+    title: &'static str,
+    rows: fn(&Registry) -> Result<Vec<Row>>,
+}
+
+/// A problem that has been run.
+struct Done {
+    title: &'static str,
+    name: &'static str,
+    rows: Result<Vec<Row>>,
+    seconds: f64,
+}
+
+impl Done {
+    fn is_good(&self) -> bool {
+        self.rows.as_ref().is_ok_and(|rows| rows.iter().all(Row::agrees))
+    }
+}
+
+const HEADER: [&str; 6] = ["quantity", "published", "here", "off by", "allowed", ""];
+
+/// Sources, each with the numbers of its rows.
+fn sources(rows: &[Row]) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    rows.iter().filter(|row| !row.source.is_empty()).for_each(|row| {
+        if !all.contains(&row.source.as_str()) {
+            all.push(&row.source);
+        }
+    });
+    all
+}
+
+fn text(done: &Done) -> String {
+    let mut text = format!("{} ({:.1} s)\n", done.title, done.seconds);
+    match &done.rows {
+        Ok(rows) => {
+            // what is allowed stands in the page
+            let narrow =
+                |[name, published, here, off, _, verdict]: [String; 6]| vec![name, published, here, off, verdict];
+            let cells: Vec<_> = rows.iter().map(Row::cells).map(narrow).collect();
+            text += &table(&["quantity", "published", "here", "off by", ""], &cells);
+            for source in sources(rows) {
+                let _ = write!(text, "\n  published: {source}");
+            }
+        }
+        Err(error) => {
+            let _ = write!(text, "FAILED: {error}");
+        }
+    }
+    text + "\n"
+}
+
+/// The page.
+fn page(all: &[Done]) -> String {
+    let off = all.iter().filter(|done| !done.is_good()).count();
+    let mut page = format!(
+        "# What is published, and what costate finds\n\nMade by `costate bench`: problems: {}, {}. What is off stands here as loudly as what agrees.\n",
+        all.len(),
+        if off == 0 { "all agree".to_string() } else { format!("OFF: {off}") }
+    );
+    for done in all {
+        let _ = write!(page, "\n## {}\n\n", done.title);
+        match &done.rows {
+            Ok(rows) => {
+                let _ = writeln!(page, "| {} |\n|---|---|---|---|---|---|", HEADER.join(" | "));
+                for row in rows {
+                    let _ = writeln!(page, "| {} |", row.cells().join(" | "));
+                }
+                for source in sources(rows) {
+                    let _ = write!(page, "\nPublished: {source}.\n");
+                }
+            }
+            Err(error) => {
+                let _ = writeln!(page, "FAILED: {error}");
+            }
+        }
+        let _ = writeln!(page, "\nIt took {:.1} s: `costate bench {}`.", done.seconds, done.name);
+    }
+    page
+}
+
+fn document(all: &[Done]) -> Value {
+    let one = |done: &Done| {
+        let (rows, failure) = match &done.rows {
+            Ok(rows) => (rows.iter().map(Row::json).collect::<Vec<_>>(), Value::Null),
+            Err(error) => (Vec::new(), json!(error.to_string())),
+        };
+        json!({"name": done.name, "title": done.title, "seconds": done.seconds, "agrees": done.is_good(), "rows": rows, "failure": failure})
+    };
+    json!({"agrees": all.iter().all(Done::is_good), "problems": all.iter().map(one).collect::<Vec<_>>()})
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text)
+        .map_err(|error| Error::file(path, None, error.to_string(), "give another folder: --out FOLDER"))
+}
+
+impl OwnCommand for Bench {
+    fn arguments(&self) -> Command {
+        let names: Vec<&str> = problems::ALL.iter().map(|problem| problem.name).collect();
+        Command::new("bench")
+            .about("Run problems with published answers, and compare")
+            .arg(
+                Arg::new("problem")
+                    .num_args(0..)
+                    .action(ArgAction::Append)
+                    .help(format!("Some of {}; otherwise all", names.join(", "))),
+            )
+            .arg(
+                Arg::new("allowed")
+                    .long("allowed")
+                    .value_name("FACTOR")
+                    .default_value("1")
+                    .value_parser(clap::value_parser!(f64))
+                    .help("Allow so many times what is allowed"),
+            )
+            .arg(
+                Arg::new("out")
+                    .long("out")
+                    .value_name("FOLDER")
+                    .default_value("out/bench")
+                    .help("Folder of bench.md and bench.json"),
+            )
+            .arg(
+                Arg::new("json")
+                    .long("json")
+                    .action(ArgAction::SetTrue)
+                    .help("Print the results as JSON, and nothing else"),
+            )
+    }
+
+    fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<ExitStatus> {
+        let known = || problems::ALL.iter().map(|problem| problem.name);
+        let asked: Vec<&String> = arguments.get_many("problem").into_iter().flatten().collect();
+        if let Some(stranger) = asked.iter().find(|name| !known().any(|known| known == name.as_str())) {
+            return Err(Error::unknown("problem", stranger, "", known()));
+        }
+        let is_quiet = arguments.get_flag("json");
+        // clap has a default
+        let factor = *arguments.get_one::<f64>("allowed").unwrap_or(&1.0);
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(Error::invalid("--allowed", format!("it is {factor}"), "give a positive number"));
+        }
+        let mut all = Vec::new();
+        for problem in problems::ALL {
+            if !asked.is_empty() && !asked.iter().any(|name| *name == problem.name) {
+                continue;
+            }
+            let begun = Instant::now();
+            let mut rows = (problem.rows)(registry);
+            rows.iter_mut().flatten().for_each(|row| row.allow(factor));
+            let done = Done { title: problem.title, name: problem.name, rows, seconds: begun.elapsed().as_secs_f64() };
+            if !is_quiet {
+                say(&text(&done));
+            }
+            all.push(done);
+        }
+        // clap has a default
+        let folder = arguments.get_one::<String>("out").map_or_else(PathBuf::new, PathBuf::from);
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| Error::file(&folder, None, error.to_string(), "give another folder: --out FOLDER"))?;
+        let document = format!("{:#}\n", document(&all));
+        write(&folder.join("bench.md"), &page(&all))?;
+        write(&folder.join("bench.json"), &document)?;
+        let off = all.iter().filter(|done| !done.is_good()).count();
+        if is_quiet {
+            say(document.trim_end());
+        } else {
+            let verdict = if off == 0 { "all agree".to_string() } else { format!("OFF: {off}") };
+            say(&format!("problems: {}, {verdict}\nwritten to {}: bench.md, bench.json", all.len(), folder.display()));
+        }
+        Ok(if off == 0 { ExitStatus::Success } else { ExitStatus::Failure })
+    }
+}
