@@ -4,7 +4,7 @@
 //! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
 
 use crate::hand_derived::EngineMountByHand;
-use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
 use costate_identify::Result;
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
@@ -69,6 +69,21 @@ impl Model for EngineMount {
         y[0] = x.a_scheme[0];
         y[1] = x.q[0];
         y[2] = x.v[0];
+    }
+
+    /// Lauss 2018, Fig. 2, heights at rest in m: the load on its elastomer, and beside it the piston, whose fluid moves decoupler and track.
+    fn picture(&self, _t: f64, q: &[f64], w: &[f64], _u: &[f64], drawing: &mut Drawing) {
+        let [load, _] = drawing.bar("load", [-0.012, 0.024 - q[0]], [0.012, 0.024 - q[0]]);
+        let piston = drawing.point("piston", [0.004, 0.014 - q[1]]);
+        let decoupler = drawing.point("decoupler", [0.0, 0.008 - q[2]]);
+        let track = drawing.point("track", [0.008, 0.008 - q[3]]);
+        drawing.spring_and_damper(drawing.ground([-0.008, 0.0]), load.at([0.004, 0.0]));
+        drawing.spring(load.at([0.016, 0.0]), piston);
+        drawing.rod(piston, decoupler);
+        drawing.rod(piston, track);
+        drawing.spring_and_damper(drawing.ground([0.0, 0.0]), decoupler);
+        drawing.damper(drawing.ground([0.008, 0.0]), track);
+        drawing.force(load.at([0.012, 0.0]), -std::f64::consts::FRAC_PI_2, w[0]);
     }
 }
 

@@ -317,11 +317,11 @@ fn a_long_chain_is_drawn() {
 /// Protects from pictures that cannot be: each refusal names the quantity and the remedy.
 #[test]
 fn what_cannot_be_drawn_is_explained() {
-    let plain = simulation(Plain::new(costate_models::EngineMount).unwrap(), 1.0, 1e-2);
+    let plain = simulation(Plain::new(costate_models::Silverbox).unwrap(), 1.0, 1e-2);
     assert_refused(
         Picture::of_start(&plain, &plain.signature().nominal()),
         &[
-            "model `engine_mount`",
+            "model `silverbox`",
             "has no picture",
             "plain functions",
             "add `picture` to its `Model`",

@@ -1,5 +1,8 @@
 //! The problems, with what is published of each and what this program finds.
 
+// digits as they are published
+#![allow(clippy::excessive_precision)]
+
 use super::closed_form;
 use super::{Expected, Problem, Row};
 use crate::squeezer::AT_30_MS;

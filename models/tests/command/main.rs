@@ -8,6 +8,7 @@ mod constraints;
 mod control;
 mod convergence;
 mod design;
+mod documentation;
 mod experiments;
 mod flat_starts;
 mod frequency_responses;

@@ -82,8 +82,11 @@ fn mechanisms_of_space_are_seen_from_a_side() {
 fn what_cannot_be_drawn_is_refused() {
     let place = Place::new();
     for (arguments, parts) in [
-        ("draw oscillator", ["model `oscillator`: it has no picture", "models with a picture: pendulum, cart_pole"]),
-        ("animate engine-mount", ["model `engine_mount`: it has no picture", "plain functions"]),
+        (
+            "draw oscillator",
+            ["model `oscillator`: it has no picture", "models with a picture: engine_mount, pendulum, cart_pole"],
+        ),
+        ("animate silverbox", ["model `silverbox`: it has no picture", "plain functions"]),
         ("draw pendulum_chainn", ["no model `pendulum_chainn`", "did you mean `pendulum_chain`?"]),
         ("draw pendulum_chain --at 0,2", ["t = 2 s", "from 0 s to 1 s"]),
         ("draw pendulum_chain --at -1", ["t = -1 s", "from 0 s to 1 s"]),
@@ -141,7 +144,7 @@ fn modes_are_printed_and_written() {
     assert!(place.read("creep/shapes.svg").contains("mode 1: decays in"));
     assert!(place.good("modes top --json").out.contains("free motion"));
     for (command, part) in [
-        ("modes engine_mount --animate 1", "it has no picture"),
+        ("modes silverbox --animate 1", "it has no picture"),
         ("modes half_car --animate 5", "modes are numbered from 1 to 4"),
         ("modes half_car --modes 0", "ask for 1 or more"),
         ("modes emps", "neither a stiffness nor a constraint holds `q` at rest"),

@@ -111,7 +111,7 @@ fn ready_models_are_those_in_rust() {
         };
         assert_eq!(settings(&own), settings(rust), "{name}");
         // a part of long runs with many parameters
-        let most = 8_000 / own.system.signature().parameters.len();
+        let most = 3_000 / own.system.signature().parameters.len();
         let problems = [&own, rust].map(|entry| {
             let end = entry.scenario.end.min(most as f64 * entry.scenario.step);
             entry.problem(&Scenario { end, ..entry.scenario.clone() }).unwrap()
