@@ -101,9 +101,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let Refined { control, solution, .. } = &refined;
     let mut document = control_json(&refined, method, arguments.replay_tolerance);
     document["reason"] = remedy::in_words(&solution.outcome.reason.remedy()).into();
-    let beyond = control.beyond_limits(&solution.outcome.u)?;
+    // what was found is worth more than what is said of it
+    let or_told = |error: Error| tell(&format!("warning: {}", remedy::sentence(&error)));
+    let beyond = control.beyond_limits(&solution.outcome.u).map_err(or_told).unwrap_or_default();
     document["soft_limits"] = serde_json::json!(beyond);
-    let informed = search.informed(&refined)?;
+    let informed = search.informed(&refined).map_err(or_told).unwrap_or_default();
     if let Some((sought, [start, found])) = &informed {
         document["information"] = information_json(sought, [start, found]);
     }

@@ -12,6 +12,7 @@ use crate::{Means, Remedy, Result};
 use costate::cost::LeastSquares;
 use costate::shown::rounded;
 use costate::signature::Scale;
+use costate::{Gradient, Method};
 
 /// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
 /// the noise itself is some percent, as soon as there are a hundred samples.)
@@ -28,6 +29,12 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// A change of a parameter that changes the cost by this part, of itself and of that of the data, shows in it.
 const SHOWS: f64 = 1e-6;
 
+/// A cost that steps half as long change by more of itself is that of the steps.
+const OF_STEPS: f64 = 0.05;
+
+/// A cost that has fallen to this part of what it was may change by as much.
+const VANISHED: f64 = 1e-6;
+
 /// More parameters without influence are tried together first.
 const MANY: usize = 3;
 
@@ -38,6 +45,11 @@ const STAYED: f64 = 1e-9;
 /// on that it has elsewhere. Without statistics, which are needed for that, the end stays as it is.
 pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &Result<Statistics>) {
     if !found.outcome.converged {
+        return;
+    }
+    if let Some(why) = of_steps(problem, found) {
+        (found.outcome.converged, found.outcome.reason) = (false, Reason::OfSteps);
+        found.shortcomings = vec![why];
         return;
     }
     let outputs = match statistics {
@@ -86,6 +98,44 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     }
     (found.outcome.converged, found.outcome.reason) = (false, reason);
     found.shortcomings = reasons;
+}
+
+/// Reason why the minimum of a cost that is no sum of squares, and has no statistics that would tell, is one of the steps, if it is.
+fn of_steps(problem: &Problem, found: &Identification) -> Option<Remedy> {
+    if problem.least_squares().is_some() {
+        return None;
+    }
+    let u = found.values();
+    let (mut given, mut finer, mut slope) = (0.0, 0.0, vec![0.0; u.len()]);
+    for experiment in &problem.experiments {
+        let (simulation, own) = (&experiment.simulation, experiment.own(&u));
+        // a cost that goes with these steps alone cannot be compared
+        let halved = simulation.divided(2, simulation.signals().to_vec()).ok()?;
+        given += Gradient::new(simulation, &*experiment.cost).ok()?.cost(&own).unwrap_or(f64::NAN);
+        let (mut gradient, mut by_own) = (Gradient::new(&halved, &*experiment.cost).ok()?, vec![0.0; own.len()]);
+        finer += gradient.cost_and_gradient(&own, Method::Adjoint, &mut by_own).unwrap_or(f64::NAN);
+        experiment.places.iter().zip(by_own).for_each(|(&place, own)| slope[place] += own);
+    }
+    let at_start = found.outcome.history.first().map_or(0.0, |first| first.cost.abs());
+    let allowed = OF_STEPS * given.abs().max(finer.abs()) + VANISHED * at_start;
+    let steepest = (0..u.len())
+        .filter(|k| found.parameters[*k].status == Status::Free)
+        .map(|k| (k, (slope[k] * u[k].abs().max(f64::MIN_POSITIVE)).abs()))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let steep = steepest.filter(|(_, slope)| *slope > allowed && problem.priors.is_empty());
+    // false for NaN
+    if (finer - given).abs() <= allowed && steep.is_none() {
+        return None;
+    }
+    let falls = steep.map_or_else(String::new, |(k, slope)| {
+        let part = rounded(100.0 * slope / finer.abs(), 2);
+        format!(", and still falls by {part} % of it for a change of `{}` by its own size", problem.parameters[k].name)
+    });
+    let (given, finer) = (rounded(given, 4), rounded(finer, 4));
+    let words = format!(
+        "at half the step it is {finer}, in the place of {given}{falls}; take steps of a tolerance, or smaller ones"
+    );
+    Some(Remedy { words, means: Some(Means::ToleranceOrStep) })
 }
 
 /// Reason why no fit to these records says anything, if that is so.

@@ -86,9 +86,13 @@ impl ControlScenario {
             let checked = goal.check(simulation.signature());
             checked.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
         }
-        let goals = Goals::new(simulation.signature(), goals, self.quadrature);
-        let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
-        let cost = Sum { goals: Some(goals), others: self.others.clone() };
+        // other costs, and information, need none
+        let goals = match goals.is_empty() && (!self.others.is_empty() || self.information.is_some()) {
+            true => None,
+            false => Some(Goals::new(simulation.signature(), goals, self.quadrature)),
+        };
+        let goals = goals.transpose().map_err(|error| error.under(&["control", "goal"]))?;
+        let cost = Sum { goals, others: self.others.clone() };
         let mut control = Control::new(name, simulation, cost, self.signals.clone())?;
         if let Some(information) = &self.information {
             let sought = information.sought(&control.simulation, &control.free());

@@ -229,6 +229,8 @@ pub enum Reason {
     NothingExplained,
     /// Of an identification: no fit to this record says anything, because it does not vary, or values that stand for missing ones outweigh all others.
     RecordUnusable,
+    /// Of an identification by a cost that is no sum of squares: it is another one with steps half as long.
+    OfSteps,
 }
 
 impl Reason {
@@ -336,6 +338,7 @@ impl Reason {
                 "the cost is flat here, but the fit explains nothing: start elsewhere, or search from many starts"
             }
             Reason::RecordUnusable => "the cost is least here, but a fit to this record says nothing",
+            Reason::OfSteps => "the cost is least here, but it is that of the steps",
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }

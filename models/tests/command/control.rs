@@ -262,6 +262,11 @@ fn a_formula_is_a_cost_of_control() {
         found["signals"][0]["values"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect();
     assert!((force[0] - 6.0).abs() < 0.05 && (force[force.len() - 1] + 6.0).abs() < 0.05, "{force:?}");
     assert!(found.to_string().contains("the integral of F^2 over time"), "{found}");
+    // alone, it needs no goals
+    let goals = STRETCH.find("[[control.goal]]").unwrap();
+    place.write("alone.toml", STRETCH[..goals].replace("F^2", "(F - 3*t)^2"));
+    let found = place.json("control alone.toml --json", 0);
+    assert!(found["cost"].as_f64().unwrap() < 1e-10, "{found}");
     for (from, to, parts) in [
         ("\"F^2\"", "\"F^2 + nothing\"", ["line 14", "there is no name `nothing`"]),
         ("[control]\nintegral", "[cost]\nintegral", ["[cost]", "[control]"]),

@@ -420,6 +420,14 @@ fn a_cost_may_be_a_formula() {
     place.write("own.toml", file);
     let run = place.good("gradient own.toml");
     assert!(run.err.contains("the cost is the integral of x^2 over time"), "{}", run.err);
+    // a search that drives the mechanism to where steps cannot follow it finds a minimum of the steps
+    place.write("coarse.toml", "model = \"oscillator\"\n[cost]\nintegral = \"x^2\"\n");
+    let run = place.run("identify coarse.toml --out coarse");
+    assert!(
+        run.code == 1 && run.out.contains("that of the steps") && run.out.contains("at half the step it is"),
+        "{}",
+        run.out
+    );
     let check = place.good("check still.toml --out check").out;
     assert!(check.contains("no sum of squared residuals") && !check.contains("WRONG"), "{check}");
     for (text, parts) in [

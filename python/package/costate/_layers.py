@@ -10,31 +10,20 @@ def torch_function(problem, residuals):
     def values(theta):
         return theta.detach().cpu().to(torch.float64).numpy()
 
-    class Cost(torch.autograd.Function):
+    class Function(torch.autograd.Function):
         @staticmethod
         def forward(ctx, theta):
-            cost, slope = problem.cost_and_gradient(values(theta))
+            found, slope = (problem.residuals if residuals else problem.cost_and_gradient)(values(theta))
             ctx.save_for_backward(torch.as_tensor(slope.copy()).to(theta))
-            return torch.as_tensor(cost).to(theta)
-
-        @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx, bar):
-            return bar * ctx.saved_tensors[0]
-
-    class Residuals(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, theta):
-            found, jacobian = problem.residuals(values(theta))
-            ctx.save_for_backward(torch.as_tensor(jacobian.copy()).to(theta))
             return torch.as_tensor(found).to(theta)
 
         @staticmethod
         @torch.autograd.function.once_differentiable
         def backward(ctx, bar):
-            return bar @ ctx.saved_tensors[0]
+            [slope] = ctx.saved_tensors
+            return bar @ slope if residuals else bar * slope
 
-    return Residuals.apply if residuals else Cost.apply
+    return Function.apply
 
 
 def jax_function(problem, residuals):
