@@ -644,7 +644,7 @@ start = { k = 30.0, k3 = 200.0, d = 1.2 }
 ```
 
 ```sh
-costate check duffing.toml            # derivatives, gradient
+costate check duffing.toml            # its equations as they are read, derivatives, gradient
 costate simulate duffing.toml         # states, outputs, figures
 costate identify duffing.toml         # the built-in problem
 costate init duffing.toml --data record.csv    # a problem file for a record of your own

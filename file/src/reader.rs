@@ -2,6 +2,7 @@
 
 mod cost;
 mod derived;
+mod equations;
 mod include;
 mod names;
 mod plain;
@@ -9,6 +10,7 @@ mod plain;
 pub use cost::cost;
 pub use derived::derive;
 pub(crate) use derived::{ByFormulas, Follows};
+pub use equations::equations;
 pub(crate) use include::{File, Scope};
 
 use crate::dimension::{Dimension, Units};

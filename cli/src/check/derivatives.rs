@@ -47,6 +47,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         });
         print_document(&format!("{document:#}"));
     } else {
+        if let Some(equations) = entry.files.first().map(|file| costate_file::equations(file)).transpose()?.flatten() {
+            print(&equations);
+        }
         if let Some(report) = &hand {
             print(&format!("hand-derived Jacobians against dual numbers\n{report}\n"));
         }

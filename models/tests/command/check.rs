@@ -206,3 +206,34 @@ fn jacobians_are_printed() {
         parts.iter().for_each(|part| assert!(run.err.contains(part), "{arguments}: {}", run.err));
     }
 }
+
+// Protects equations as a colleague reads them: rows of mass and forces with the formulas of the file, off-diagonal masses in both rows, constraints with their multipliers, energies, states
+// and starts; and that mechanisms from parts, whose equations nobody writes, have none.
+#[test]
+fn equations_are_read_as_they_are_written() {
+    let place = Place::new();
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/files");
+    for (name, lines) in [
+        (
+            "cart_pole",
+            &[
+                "(m_cart + m_pole) x'' + (m_pole*l*cos(theta)) theta'' = F + m_pole*l*sin(theta)*theta'^2 - d_cart*x'",
+                "(m_pole*l*cos(theta)) x'' + (m_pole*l*l) theta'' = -m_pole*l*sin(theta)*g - d_pole*theta'",
+                "at the start: theta = theta0",
+            ][..],
+        ),
+        ("pendulum", &["m y'' + C_qᵀ λ = -d*y' - m*g", "constraint rod: 0 = (x*x + y*y - L*L)*0.5"]),
+        (
+            "cart_pole_energy",
+            &["kinetic energy: m_cart*x'^2/2 + m_pole*(vx^2 + vy^2)/2", "further force of x: F - d_cart*x'"],
+        ),
+        ("bouc_wen", &["z' = A*x' - beta*abs(x')*z - gamma*x'*abs(z)"]),
+    ] {
+        let text = place.good(&format!("check {files}/{name}.toml")).out;
+        for line in lines {
+            assert!(text.lines().any(|own| own.trim() == *line), "{line}\n{text}");
+        }
+    }
+    let text = place.good(&format!("check {files}/four_bar.toml")).out;
+    assert!(!text.contains("equations, as the file has them"), "{text}");
+}

@@ -180,7 +180,9 @@ def _operand(value):
         return value
     if isinstance(value, Condition):
         raise _slip("a condition stands where a number is wanted", "write costate.where(condition, 1.0, 0.0)")
-    if isinstance(value, np.ndarray) and value.ndim == 0:
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise _slip(f"an array of shape {value.shape} stands where one number is wanted", "name the entry that is meant")
         value = value.item()
     try:
         number = float(value)
