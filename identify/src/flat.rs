@@ -120,9 +120,12 @@ fn of_steps(problem: &Problem, found: &Identification) -> Option<Remedy> {
     let allowed = OF_STEPS * given.abs().max(finer.abs()) + VANISHED * at_start;
     let steepest = (0..u.len())
         .filter(|k| found.parameters[*k].status == Status::Free)
-        .map(|k| (k, (slope[k] * u[k].abs().max(f64::MIN_POSITIVE)).abs()))
+        .map(|k| (k, (slope[k] * u[k]).abs()))
         .max_by(|a, b| a.1.total_cmp(&b.1));
-    let steep = steepest.filter(|(_, slope)| *slope > allowed && problem.priors.is_empty());
+    // beside constraints, priors and modes this cost is not least by itself
+    let Problem { constraints, priors, modes, responses, .. } = problem;
+    let is_alone = constraints.is_empty() && priors.is_empty() && modes.is_empty() && responses.is_empty();
+    let steep = steepest.filter(|(_, slope)| is_alone && *slope > allowed);
     // false for NaN
     if (finer - given).abs() <= allowed && steep.is_none() {
         return None;

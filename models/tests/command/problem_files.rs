@@ -428,6 +428,10 @@ fn a_cost_may_be_a_formula() {
         "{}",
         run.out
     );
+    // along a constraint the cost need not be level
+    place.write("bound.toml", format!("{file}[[constraint]]\nrule = \"d <= 3\"\n"));
+    let run = place.good("identify bound.toml --out bound").out;
+    assert!(!run.contains("that of the steps"), "{run}");
     let check = place.good("check still.toml --out check").out;
     assert!(check.contains("no sum of squared residuals") && !check.contains("WRONG"), "{check}");
     for (text, parts) in [
