@@ -62,7 +62,7 @@ impl Model for FileModel {
 }
 
 /// Banks of forces: time, positions, velocities, inputs and parameters.
-fn in_motion<'a, D>(t: &'a [D], [q, v, w, u]: [&'a [D]; 4]) -> crate::formula::program::Banks<'a, D> {
+pub(crate) fn in_motion<'a, D>(t: &'a [D], [q, v, w, u]: [&'a [D]; 4]) -> crate::formula::program::Banks<'a, D> {
     let all = [(Bank::Time, t), (Bank::Position, q), (Bank::Velocity, v), (Bank::Input, w), (Bank::Parameter, u)];
     banks(&all)
 }

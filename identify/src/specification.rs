@@ -278,7 +278,10 @@ impl Specification {
         self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
-            None if !self.cost.is_empty() => self.of_formulas((registry, entry), &scenario, &mut notes)?,
+            None if !self.cost.is_empty() => {
+                let cost = |simulation: &Simulation| self.formula_cost(registry, simulation, 1.0);
+                self.of_own_run(entry, &scenario, &cost, &mut notes)?
+            }
             None if self.has_nothing_in_time() => self.without_time(entry, &scenario, &mut notes)?,
             None => {
                 // the reference is a run at the nominal values, a fit begins at others
@@ -367,17 +370,6 @@ impl Specification {
         self.of_own_run(entry, &scenario, &of_nothing, notes)
     }
 
-    /// The problem of a cost by formulas, with the model's own run.
-    fn of_formulas(
-        &self,
-        (registry, entry): (&Registry, &Entry),
-        scenario: &Scenario,
-        notes: &mut Vec<String>,
-    ) -> Result<Problem> {
-        let cost = |simulation: &Simulation| self.formula_cost(registry, simulation, 1.0);
-        self.of_own_run(entry, scenario, &cost, notes)
-    }
-
     /// The cost by formulas of a simulation.
     fn formula_cost(&self, registry: &Registry, simulation: &Simulation, weight: f64) -> Result<Box<dyn Cost>> {
         if !(weight.is_finite() && weight > 0.0) {
@@ -387,6 +379,7 @@ impl Specification {
         registry.cost(simulation.signature(), &self.cost, weight).map_err(|error| error.under(&["cost"]))
     }
 
+    /// The problem of a cost of the model's own run.
     fn of_own_run(
         &self,
         entry: &Entry,

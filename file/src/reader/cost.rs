@@ -1,12 +1,13 @@
 //! Costs by formulas.
 
-use super::names::mentioned;
+use super::names::{mentioned, of_unknown};
 use super::{Formula, OF_ANYTHING, Reading};
 use crate::dimension::Units;
 use crate::formula::graph::Bank;
 use crate::formula::parse::Fault;
-use crate::formula::program::{Program, banks};
+use crate::formula::program::Program;
 use crate::formula::{Formulas, Meaning};
+use crate::model::in_motion;
 use costate::cost::{Cost, Quadrature};
 use costate::linearise::{CostFunction, Differentiated};
 use costate::{Number, Signature, State};
@@ -28,10 +29,8 @@ struct FormulaCost {
 impl FormulaCost {
     fn value<D: Number>(&self, program: &Program, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
         let (t, mut value) = ([D::from(t)], [D::from(0.0)]);
-        let state =
-            [(Bank::Position, x.q), (Bank::Velocity, x.v), (Bank::Acceleration, x.a), (Bank::Multiplier, x.lambda)];
-        let mut all = banks(&state);
-        for (bank, numbers) in [(Bank::Time, &t[..]), (Bank::Input, x.w), (Bank::Parameter, u), (OUTPUT, y)] {
+        let mut all = in_motion(&t, [x.q, x.v, x.w, u]);
+        for (bank, numbers) in [(Bank::Acceleration, x.a), (Bank::Multiplier, x.lambda), (OUTPUT, y)] {
             all[bank as usize] = numbers;
         }
         program.run(&all, &mut value);
@@ -87,7 +86,7 @@ fn names(signature: &Signature) -> Result<(Reading, Vec<Twice>)> {
     let mut know = |kind: &'static str, name: String, bank: Bank, k: usize| -> Result<()> {
         match known.get(&name) {
             // an output of a coordinate's name shows the coordinate
-            Some(other) if other.kind == "an output" && OF_UNKNOWNS.contains(&kind) => {}
+            Some(other) if other.kind == "an output" && !["an input", "a parameter"].contains(&kind) => {}
             Some(other) => twice.push((name, [other.kind, kind])),
             None => {
                 let place = graph.variable(bank, k).map_err(too_large)?;
@@ -100,13 +99,8 @@ fn names(signature: &Signature) -> Result<(Reading, Vec<Twice>)> {
         know("an output", own.name.clone(), OUTPUT, k)?;
     }
     for (k, own) in signature.unknowns().enumerate() {
-        // of states, velocities are values
-        let banks: &[(usize, Bank)] = match k < signature.coordinates.len() {
-            true => &[(0, Bank::Position), (1, Bank::Velocity), (2, Bank::Acceleration)],
-            false => &[(3, Bank::Velocity), (4, Bank::Acceleration)],
-        };
-        for (primes, (kind, bank)) in banks.iter().enumerate() {
-            know(OF_UNKNOWNS[*kind], format!("{}{}", own.name, "'".repeat(primes)), *bank, k)?;
+        for (order, (kind, bank)) in of_unknown(k >= signature.coordinates.len()).iter().enumerate() {
+            know(kind, format!("{}{}", own.name, "'".repeat(order)), *bank, k)?;
         }
     }
     for (k, own) in signature.inputs.iter().enumerate() {
@@ -122,6 +116,3 @@ fn names(signature: &Signature) -> Result<(Reading, Vec<Twice>)> {
     }
     Ok((reading, twice))
 }
-
-/// What the unknowns of a mechanism and their rates are called.
-const OF_UNKNOWNS: [&str; 5] = ["a coordinate", "a velocity", "an acceleration", "a state", "a rate"];

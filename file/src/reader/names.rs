@@ -58,22 +58,10 @@ impl Reading {
             for name in names {
                 let unit = section.text(&name)?.unwrap_or_default();
                 let units = self.declared(&section, &name, &unit)?;
-                // (primes, bank, place); of a state, velocities are values
-                let known: &[(&str, Bank, usize)] = match kind {
-                    "coordinate" => &[("", Bank::Position, 0), ("'", Bank::Velocity, 1), ("''", Bank::Acceleration, 2)],
-                    _ => &[("", Bank::Velocity, 0), ("'", Bank::Acceleration, 1)],
-                };
-                for (primes, bank, order) in known {
+                for (order, (kind, bank)) in of_unknown(kind == "state").iter().enumerate() {
                     let place = self.formulas.graph.variable(*bank, count).map_err(self.large())?;
-                    let kind = match (kind, *order) {
-                        ("coordinate", 0) => "a coordinate",
-                        ("coordinate", 1) => "a velocity",
-                        ("coordinate", _) => "an acceleration",
-                        (_, 0) => "a state",
-                        _ => "a rate",
-                    };
-                    let meaning = Meaning { kind, place, units: per_second(units, *order as i32) };
-                    self.know(&section, (&name, &format!("{name}{primes}")), meaning)?;
+                    let meaning = Meaning { kind, place, units: per_second(units, order as i32) };
+                    self.know(&section, (&name, &format!("{name}{}", "'".repeat(order))), meaning)?;
                 }
                 let place = self.formulas.graph.variable(Bank::SchemeAcceleration, count).map_err(self.large())?;
                 let order = if kind == "coordinate" { 2 } else { 1 };
@@ -352,6 +340,16 @@ impl Reading {
                 Err(formulas[k].error(Fault::new(&formulas[k].expression.span, problem, "break the circle")))
             }
         }
+    }
+}
+
+/// What a coordinate or a state and its derivatives, by primes, are called, and where they are; of a state, velocities are values.
+pub(super) fn of_unknown(is_state: bool) -> &'static [(&'static str, Bank)] {
+    match is_state {
+        false => {
+            &[("a coordinate", Bank::Position), ("a velocity", Bank::Velocity), ("an acceleration", Bank::Acceleration)]
+        }
+        true => &[("a state", Bank::Velocity), ("a rate", Bank::Acceleration)],
     }
 }
 

@@ -1,4 +1,4 @@
-//! `costate bench`: problems of the field with published answers, run and compared, as one page.
+//! `costate bench`: problems of the field whose answers are known (published, closed forms, independent computations), run and compared, as one page.
 
 mod closed_form;
 mod problems;
@@ -27,7 +27,7 @@ enum Expected {
     AtMost(f64),
 }
 
-/// A quantity, published and here.
+/// A quantity, as it is known and here.
 #[derive(Debug, Clone)]
 struct Row {
     quantity: String,
@@ -67,7 +67,7 @@ impl Row {
         };
         let name =
             if self.unit.is_empty() { self.quantity.clone() } else { format!("{} [{}]", self.quantity, self.unit) };
-        let (published, here, off, allowed) = match self.expected {
+        let (known, here, off, allowed) = match self.expected {
             Expected::Value(value, allowed) => {
                 let off = format!("{:.1e}", (self.here - value).abs());
                 (shown(value), shown(self.here), off, format!("{allowed:.0e}"))
@@ -78,15 +78,15 @@ impl Row {
             }
         };
         let verdict = if self.agrees() { "agrees" } else { "OFF" };
-        [name, published, here, off, allowed, verdict.to_string()]
+        [name, known, here, off, allowed, verdict.to_string()]
     }
 
     fn json(&self) -> Value {
-        let (published, allowed) = match self.expected {
+        let (known, allowed) = match self.expected {
             Expected::Value(value, allowed) => (json!({"value": value}), json!(allowed)),
             Expected::AtMost(bound) => (json!({"at_most": bound}), Value::Null),
         };
-        json!({"quantity": self.quantity, "unit": self.unit, "published": published, "here": self.here, "allowed": allowed,
+        json!({"quantity": self.quantity, "unit": self.unit, "known": known, "here": self.here, "allowed": allowed,
                "agrees": self.agrees(), "source": self.source})
     }
 }
@@ -112,12 +112,12 @@ impl Done {
     }
 }
 
-const HEADER: [&str; 6] = ["quantity", "published", "here", "off by", "allowed", ""];
+const HEADER: [&str; 6] = ["quantity", "known", "here", "off by", "allowed", ""];
 
-/// Sources, each with the numbers of its rows.
+/// Sources, each once.
 fn sources(rows: &[Row]) -> Vec<&str> {
     let mut all: Vec<&str> = Vec::new();
-    rows.iter().filter(|row| !row.source.is_empty()).for_each(|row| {
+    rows.iter().for_each(|row| {
         if !all.contains(&row.source.as_str()) {
             all.push(&row.source);
         }
@@ -130,12 +130,11 @@ fn text(done: &Done) -> String {
     match &done.rows {
         Ok(rows) => {
             // what is allowed stands in the page
-            let narrow =
-                |[name, published, here, off, _, verdict]: [String; 6]| vec![name, published, here, off, verdict];
+            let narrow = |[name, known, here, off, _, verdict]: [String; 6]| vec![name, known, here, off, verdict];
             let cells: Vec<_> = rows.iter().map(Row::cells).map(narrow).collect();
-            text += &table(&["quantity", "published", "here", "off by", ""], &cells);
+            text += &table(&["quantity", "known", "here", "off by", ""], &cells);
             for source in sources(rows) {
-                let _ = write!(text, "\n  published: {source}");
+                let _ = write!(text, "\n  known by: {source}");
             }
         }
         Err(error) => {
@@ -149,7 +148,7 @@ fn text(done: &Done) -> String {
 fn page(all: &[Done]) -> String {
     let off = all.iter().filter(|done| !done.is_good()).count();
     let mut page = format!(
-        "# What is published, and what costate finds\n\nMade by `costate bench`: problems: {}, {}. What is off stands here as loudly as what agrees.\n",
+        "# What is known, and what costate finds\n\nMade by `costate bench`: problems: {}, {}. What is off stands here as loudly as what agrees.\n",
         all.len(),
         if off == 0 { "all agree".to_string() } else { format!("OFF: {off}") }
     );
@@ -162,7 +161,7 @@ fn page(all: &[Done]) -> String {
                     let _ = writeln!(page, "| {} |", row.cells().join(" | "));
                 }
                 for source in sources(rows) {
-                    let _ = write!(page, "\nPublished: {source}.\n");
+                    let _ = write!(page, "\nKnown by: {source}.\n");
                 }
             }
             Err(error) => {
@@ -194,7 +193,7 @@ impl OwnCommand for Bench {
     fn arguments(&self) -> Command {
         let names: Vec<&str> = problems::ALL.iter().map(|problem| problem.name).collect();
         Command::new("bench")
-            .about("Run problems with published answers, and compare")
+            .about("Run problems whose answers are known, and compare")
             .arg(
                 Arg::new("problem")
                     .num_args(0..)

@@ -1,12 +1,12 @@
-//! `costate bench`: problems with published answers.
+//! `costate bench`: problems whose answers are known.
 
 use crate::run;
 use run::Place;
 
-// Protects published answers, those that take no long: closed forms, Andrews' squeezer, the engine mount in quadruple precision, the crane. And that a row may be off: with a
+// Protects known answers, those that take no long: closed forms, Andrews' squeezer, the engine mount in quadruple precision, the crane. And that a row may be off: with a
 // billionth of what is allowed they are, the command fails, and page and result say so.
 #[test]
-fn published_answers_are_found() {
+fn known_answers_are_found() {
     let place = Place::new();
     let problems = "a01 a03 a04 mount crane rigid-body";
     let found = place.json(&format!("bench {problems} --json"), 0);
