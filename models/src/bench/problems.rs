@@ -3,8 +3,7 @@
 // digits as they are published
 #![allow(clippy::excessive_precision)]
 
-use super::closed_form;
-use super::{Expected, Problem, Row};
+use super::{Expected, Found, Given, Problem, Row, closed_form, figures, records};
 use crate::squeezer::AT_30_MS;
 use crate::{four_bar_chain, overhead_crane, pendulum_chain};
 use costate::{Gradient, Method, Signal, System};
@@ -19,17 +18,40 @@ use std::sync::Arc;
 const FLYBALL: &str = include_str!("../../files/flyball_governor.toml");
 
 /// All problems, in the order of the page.
-pub(super) const ALL: [Problem; 10] = [
-    Problem { name: "a01", title: "A01: simple pendulum, 10 s", rows: a01 },
-    Problem { name: "a02", title: "A02: two four-bar linkages through singular positions, 10 s", rows: a02 },
-    Problem { name: "a03", title: "A03: Andrews' squeezing mechanism, 0.03 s", rows: a03 },
-    Problem { name: "a04", title: "A04: Bricard's mechanism, 10 s", rows: a04 },
-    Problem { name: "a05", title: "A05: stiff flyball governor, 10 s", rows: a05 },
-    Problem { name: "mount", title: "Hydraulic engine mount", rows: mount },
-    Problem { name: "crane", title: "Overhead crane: force and torque for a path", rows: crane },
-    Problem { name: "rigid-body", title: "Shaken rigid body: its inertia tensor", rows: rigid_body },
-    Problem { name: "triple-pendulum", title: "Swing-up of a triple pendulum", rows: triple_pendulum },
-    Problem { name: "chain", title: "Chain of a thousand rods, 1 s", rows: chain },
+pub(super) const ALL: [Problem; 13] = [
+    Problem { name: "a01", title: "A01: simple pendulum, 10 s", record: None, run: a01 },
+    Problem {
+        name: "a02",
+        title: "A02: two four-bar linkages through singular positions, 10 s",
+        record: None,
+        run: a02,
+    },
+    Problem { name: "a03", title: "A03: Andrews' squeezing mechanism, 0.03 s", record: None, run: a03 },
+    Problem { name: "a04", title: "A04: Bricard's mechanism, 10 s", record: None, run: a04 },
+    Problem { name: "a05", title: "A05: stiff flyball governor, 10 s", record: None, run: a05 },
+    Problem { name: "mount", title: "Hydraulic engine mount", record: None, run: mount },
+    Problem { name: "crane", title: "Overhead crane: force and torque for a path", record: None, run: crane },
+    Problem { name: "rigid-body", title: "Shaken rigid body: its inertia tensor", record: None, run: rigid_body },
+    Problem { name: "triple-pendulum", title: "Swing-up of a triple pendulum", record: None, run: triple_pendulum },
+    Problem { name: "chain", title: "Chain of a thousand rods, 1 s", record: None, run: chain },
+    Problem {
+        name: "silverbox",
+        title: "Silverbox: an electronic Duffing oscillator, measured",
+        record: Some("columns t, u, y; Wigren & Schoukens 2013, nonlinearbenchmark.org"),
+        run: records::silverbox,
+    },
+    Problem {
+        name: "emps",
+        title: "EMPS: a carriage on a screw, measured",
+        record: Some("columns t, vir, qm; Janot, Gautier & Brunot 2019, nonlinearbenchmark.org"),
+        run: records::emps,
+    },
+    Problem {
+        name: "double-pendulum",
+        title: "Double pendulum, measured",
+        record: Some("columns segment, t, theta1, theta2, omega1, omega2; Kaheman et al. 2023, github.com/dynamicslab"),
+        run: records::double_pendulum,
+    },
 ];
 
 /// Gravity of all these problems, m/s².
@@ -74,15 +96,15 @@ fn drift(entry: &Entry, (end, step): (f64, f64)) -> Result<f64> {
     Ok(energy.iter().fold(0.0, |largest, own| f64::max(largest, (own - energy[0]).abs())))
 }
 
-fn a01(registry: &Registry) -> Result<Vec<Row>> {
-    let found = limits(&entry(registry, "simple_pendulum")?, (10.0, 4e-3), 4)?;
+fn a01(given: &Given<'_>) -> Result<Found> {
+    let found = limits(&entry(given.registry, "simple_pendulum")?, (10.0, 4e-3), 4)?;
     let angle = closed_form::pendulum(10.0, GRAVITY);
     let known = [("position.x", "x", "m", -angle.sin(), 1e-9), ("position.y", "y", "m", -angle.cos(), 1e-9)];
-    rows_of_limits(&found, &known, "closed form, sin(angle/2) = sn(K - sqrt(g/l) t | 1/2)/sqrt 2")
+    Ok(rows_of_limits(&found, &known, "closed form, sin(angle/2) = sn(K - sqrt(g/l) t | 1/2)/sqrt 2")?.into())
 }
 
-fn a02(registry: &Registry) -> Result<Vec<Row>> {
-    let entry = Entry::new("", Arc::new(four_bar_chain(2)?), entry(registry, "four_bar_chain")?.scenario);
+fn a02(given: &Given<'_>) -> Result<Found> {
+    let entry = Entry::new("", Arc::new(four_bar_chain(2)?), entry(given.registry, "four_bar_chain")?.scenario);
     let found = limits(&entry, (10.0, 2e-3), 4)?;
     let angle = closed_form::four_bars(10.0, 2.0, GRAVITY);
     let known =
@@ -90,11 +112,11 @@ fn a02(registry: &Registry) -> Result<Vec<Row>> {
     let mut rows = rows_of_limits(&found, &known, "closed form, by the amplitude am of Jacobi")?;
     let drift = drift(&entry, (10.0, 2e-3))?;
     rows.push(Row::new("drift of energy", "J", Expected::AtMost(1e-2), drift, "energy is conserved (steps of 2 ms)"));
-    Ok(rows)
+    Ok(rows.into())
 }
 
-fn a03(registry: &Registry) -> Result<Vec<Row>> {
-    let found = limits(&entry(registry, "squeezer")?, (0.03, 1e-4), 5)?;
+fn a03(given: &Given<'_>) -> Result<Found> {
+    let found = limits(&entry(given.registry, "squeezer")?, (0.03, 1e-4), 5)?;
     let known = [("beta", "beta", "rad", AT_30_MS[0], 1e-10), ("theta", "theta", "rad", AT_30_MS[1], 1e-10)];
     let mut rows = rows_of_limits(&found, &known, "Hairer & Wanner, VII.7; extrapolated with 80 bits")?;
     let printed = [
@@ -105,27 +127,25 @@ fn a03(registry: &Registry) -> Result<Vec<Row>> {
         ("epsilon", "epsilon", "rad", 1.048_080_741_0, 2e-9),
     ];
     rows.extend(rows_of_limits(&found, &printed, "IVP test set, as printed (good to 1.4e-9)")?);
-    Ok(rows)
+    Ok(rows.into())
 }
 
-fn a04(registry: &Registry) -> Result<Vec<Row>> {
-    let drift = drift(&entry(registry, "bricard")?, (10.0, 2e-3))?;
-    Ok(vec![Row::new("drift of energy", "J", Expected::AtMost(1e-3), drift, "energy is conserved (steps of 2 ms)")])
+fn a04(given: &Given<'_>) -> Result<Found> {
+    let drift = drift(&entry(given.registry, "bricard")?, (10.0, 2e-3))?;
+    Ok(vec![Row::new("drift of energy", "J", Expected::AtMost(1e-3), drift, "energy is conserved (steps of 2 ms)")]
+        .into())
 }
 
-fn a05(_registry: &Registry) -> Result<Vec<Row>> {
+fn a05(_given: &Given<'_>) -> Result<Found> {
     let entry = costate_file::parse(FLYBALL, "flyball_governor.toml".as_ref())?;
     let found = limits(&entry, (10.0, 5e-3), 4)?;
     let known = [("s.z", "height of the slider", "m", 0.619_622_917_061_3, 1e-9)];
-    rows_of_limits(
-        &found,
-        &known,
-        "no published digits, but three coordinates of our own (angle of the rods, height, turn eliminated by its moment) by scipy's Radau and DOP853, which agree to 1e-13",
-    )
+    let source = "no published digits, but three coordinates of our own (angle of the rods, height, turn eliminated by its moment) by scipy's Radau and DOP853, which agree to 1e-13";
+    Ok(rows_of_limits(&found, &known, source)?.into())
 }
 
-fn mount(registry: &Registry) -> Result<Vec<Row>> {
-    let entry = entry(registry, "engine_mount")?;
+fn mount(given: &Given<'_>) -> Result<Found> {
+    let entry = entry(given.registry, "engine_mount")?;
     let source = "recursion of Lauss 2018, eqs. (12)-(15), in quadruple precision";
     let mut rows = Vec::new();
     let tables = [
@@ -172,7 +192,7 @@ fn mount(registry: &Registry) -> Result<Vec<Row>> {
     rows.push(Row::new("cost by BFGS", "m^2/s^3", Expected::AtMost(1e-18), found.outcome.cost, source));
     let count = found.outcome.evaluations as f64;
     rows.push(Row::new("evaluations", "", Expected::AtMost(70.0), count, source));
-    Ok(rows)
+    Ok(Found { rows, figures: figures::engine_mount(&problem, &found)? })
 }
 
 /// The built-in control problem of a model.
@@ -189,8 +209,9 @@ fn controlled(registry: &Registry, name: &str) -> Result<Refined> {
     refine(scenario.refinements, &mut problem, (scenario.method, 1e-6, &options), &mut |_| Flow::Continue)
 }
 
-fn crane(registry: &Registry) -> Result<Vec<Row>> {
-    let Refined { control, solution, stages, .. } = controlled(registry, "overhead_crane")?;
+fn crane(given: &Given<'_>) -> Result<Found> {
+    let found = controlled(given.registry, "overhead_crane")?;
+    let Refined { control, solution, stages, .. } = &found;
     let start = stages.first().map_or(f64::NAN, |stage| stage.start_cost);
     let of_peer = "Nachbagauer 2015, 5.1, by CasADi: the same 300 steps of HHT, alpha = -0.1";
     let of_paper = "Nachbagauer 2015, 5.1: 1e-7 after 300 iterations";
@@ -203,40 +224,43 @@ fn crane(registry: &Registry) -> Result<Vec<Row>> {
     for (k, (name, unit)) in [("largest force", "N"), ("largest torque", "N m")].into_iter().enumerate() {
         let times = control.simulation.grid().times();
         let largest = |value: &dyn Fn(f64) -> f64| times.iter().fold(0.0, |most, t| f64::max(most, value(*t).abs()));
-        let (found, exact) = (largest(&|t| signals[k].value(t)), largest(&|t| overhead_crane::flat(t)[k]));
+        let (here, exact) = (largest(&|t| signals[k].value(t)), largest(&|t| overhead_crane::flat(t)[k]));
         let source = "the crane is flat: force and torque follow from the path; the difference is the steps'";
-        rows.push(Row::new(name, unit, Expected::Value(exact, 1e-3 * exact), found, source));
+        rows.push(Row::new(name, unit, Expected::Value(exact, 1e-3 * exact), here, source));
     }
-    Ok(rows)
+    Ok(Found { rows, figures: figures::crane(&found)? })
 }
 
-fn rigid_body(registry: &Registry) -> Result<Vec<Row>> {
-    let entry = entry(registry, "rigid_body")?;
+fn rigid_body(given: &Given<'_>) -> Result<Found> {
+    let entry = entry(given.registry, "rigid_body")?;
     let problem = entry.problem(&entry.scenario)?;
-    let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?.values();
+    let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+    let values = found.values();
     let table =
         [("I11", 132.285), ("I22", 162.054), ("I33", 92.809), ("I12", 22.382), ("I13", -42.342), ("I23", 2.689)];
     let source = "Nachbagauer 2015, 5.2: put in; there 133.441, 162.073, 96.815, 22.198, -44.593 and 3.011 are found after 126 iterations";
-    table
-        .into_iter()
-        .map(|(name, value)| {
-            let place = entry.system.signature().parameter_index(name)?;
-            Ok(Row::new(name, "kg m^2", Expected::Value(value, 1e-6 * value.abs()), found[place], source))
-        })
-        .collect()
+    let mut rows = Vec::new();
+    for (name, value) in table {
+        let place = entry.system.signature().parameter_index(name)?;
+        let known = Expected::Value(value, 1e-6 * f64::abs(value));
+        rows.push(Row::new(name, "kg m^2", known, values[place], source));
+    }
+    Ok(Found { rows, figures: figures::rigid_body(&problem, &found)? })
 }
 
-fn triple_pendulum(registry: &Registry) -> Result<Vec<Row>> {
-    let Refined { solution, stages, .. } = controlled(registry, "triple_pendulum")?;
+fn triple_pendulum(given: &Given<'_>) -> Result<Found> {
+    let found = controlled(given.registry, "triple_pendulum")?;
+    let Refined { solution, stages, .. } = &found;
     let iterations: usize = stages.iter().map(|stage| stage.iterations).sum();
     let source = "Nachbagauer 2015, 5.3: 1.5 after 353 iterations (its cart has no limit)";
-    Ok(vec![
+    let rows = vec![
         Row::new("cost of the end", "", Expected::AtMost(1.5), solution.outcome.cost, source),
         Row::new("iterations", "", Expected::AtMost(353.0), iterations as f64, source),
-    ])
+    ];
+    Ok(Found { rows, figures: figures::triple_pendulum(&found)? })
 }
 
-fn chain(_registry: &Registry) -> Result<Vec<Row>> {
+fn chain(_given: &Given<'_>) -> Result<Found> {
     const RODS: usize = 1000;
     let system: Arc<dyn System> = Arc::new(pendulum_chain(RODS)?);
     let mut scenario = Scenario { end: 1.0, step: 1e-3, ..Scenario::default() };
@@ -253,17 +277,16 @@ fn chain(_registry: &Registry) -> Result<Vec<Row>> {
             .try_fold(0.0, |before, k| Ok::<f64, Error>(2.0 * limit(&found, &format!("rod{k}.{axis}"))? - before))
     };
     let source = "minimal coordinates, to 1e-12";
+    let mut rows = Vec::new();
     let known = [
         (1, "x", 0.970_479_747_699),
         (1, "y", -0.241_182_626_462),
         (5, "x", 4.863_945_353_051),
         (5, "y", -1.157_931_029_738),
     ];
-    known
-        .into_iter()
-        .map(|(count, axis, value)| {
-            let name = format!("joint {count}, {axis}");
-            Ok(Row::new(&name, "m", Expected::Value(value, 1e-7), joint(count, axis)?, source))
-        })
-        .collect()
+    for (count, axis, value) in known {
+        let name = format!("joint {count}, {axis}");
+        rows.push(Row::new(&name, "m", Expected::Value(value, 1e-7), joint(count, axis)?, source));
+    }
+    Ok(rows.into())
 }
