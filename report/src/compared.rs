@@ -8,6 +8,7 @@ use super::{Folder, axis_label, output_errors, printed};
 use crate::plot;
 use costate::cost::spectrum::LineValue;
 use costate::cost::{LeastSquares, Reference};
+use costate::parallel::in_parallel;
 use costate::signature::Quantity;
 use costate::simulate::{Simulation, Trajectory};
 use costate_identify::Identification;
@@ -185,7 +186,13 @@ impl Folder {
         shown.dedup();
         let values = found.values();
         let mut order: Vec<(usize, f64)> = Vec::new();
+        let are_few = problem.all().count() <= MOST_EXPERIMENTS;
         for (k, experiment) in problem.all().enumerate() {
+            if are_few {
+                // all of them are drawn
+                order.push((k, 0.0));
+                continue;
+            }
             let Some(cost) = experiment.cost.as_least_squares() else { continue };
             let run = experiment.simulation.run(&experiment.own(&values))?;
             let errors = output_errors((cost, &experiment.of_sensors(&values)), &experiment.simulation, &run);
@@ -221,8 +228,15 @@ impl Folder {
         };
         // without a figure, only the beginning is asked for
         let shown = if is_drawn { shown } else { &shown[..1] };
-        let runs = shown.iter().map(|&i| outputs(&found.history[i])).collect::<Result<Vec<_>>>()?;
-        let best = outputs(&found.values())?;
+        let (mut wanted, values) =
+            (shown.iter().map(|&i| found.history[i].clone()).collect::<Vec<_>>(), found.values());
+        // a search ends where it is best as a rule
+        let place = wanted.iter().position(|u| *u == values).unwrap_or(wanted.len());
+        if place == wanted.len() {
+            wanted.push(values);
+        }
+        let runs = in_parallel(&mut wanted, problem.at_once()?, |_, u| outputs(u))?;
+        let (best, runs) = (&runs[place], &runs[..shown.len()]);
         let times = at_samples(cost, simulation.grid().times().to_vec());
         let mut columns = vec![("time [s]".to_string(), times.clone())];
         for (k, reference) in cost.references().iter().enumerate() {
@@ -243,7 +257,7 @@ impl Folder {
                 let [times, measured, before, after] = [&times, &values, &before, after].map(|x| own(cost, k, x));
                 let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &after)?;
                 self.draw(&format!("output_{title}"), &figure)?;
-                let errors = shown.iter().zip(&runs).map(|(i, run)| {
+                let errors = shown.iter().zip(runs).map(|(i, run)| {
                     // as the cost sees them
                     let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
                     (format!("iteration {i}"), own(cost, k, &error.collect::<Vec<f64>>()))

@@ -10,6 +10,7 @@ use super::residuals;
 use crate::problem::Problem;
 use crate::{Error, Result};
 use crate::{Identification, Status};
+use costate::parallel::in_parallel;
 use costate::shown::rounded;
 use costate::signal::{Interpolation, Signal};
 use serde_json::{Value, json};
@@ -138,19 +139,24 @@ impl Statistics {
             let parameters = analysed(problem, &u, &moved);
             Ok::<_, Error>(Identifiability::of(&fitted, parameters)?.newton_step(&fitted))
         };
-        let at_half = step(&problem.divided(2)?)?;
-        let shifts = self.shifts(&moved, &at_half);
+        // at half the step as they are, and with each interpolation that is met exchanged for the other one
+        let others = [(Interpolation::Linear, Interpolation::Cubic), (Interpolation::Cubic, Interpolation::Linear)];
+        let mut asked: Vec<Option<(Interpolation, Interpolation)>> = vec![None];
+        asked.extend(others.iter().filter(|(from, _)| is_met(problem, *from)).map(|other| Some(*other)));
+        let found = in_parallel(&mut asked.clone(), problem.at_once()?, |_, asked| {
+            step(&match *asked {
+                None => problem.divided(2)?,
+                Some((from, to)) => problem.divided_with(2, &|signal: &Signal| Ok(signal.interpolated(from, to)?))?,
+            })
+        })?;
+        let at_half = &found[0];
+        let shifts = self.shifts(&moved, at_half);
         let (divide_by, substeps) = finer(problem, &shifts);
-        let other = |from: Interpolation, to: Interpolation| {
-            if !is_met(problem, from) {
-                return Ok(None);
-            }
-            let other = step(&problem.divided_with(2, &|signal: &Signal| Ok(signal.interpolated(from, to)?))?)?;
-            let change: Vec<f64> = other.iter().zip(&at_half).map(|(other, own)| other - own).collect();
-            Ok::<_, Error>(Some(self.shifts(&moved, &change)))
-        };
-        let smoothed = other(Interpolation::Linear, Interpolation::Cubic)?;
-        let straightened = other(Interpolation::Cubic, Interpolation::Linear)?;
+        let [smoothed, straightened] = others.map(|other| {
+            let place = asked.iter().position(|asked| *asked == Some(other))?;
+            let change: Vec<f64> = found[place].iter().zip(at_half).map(|(other, own)| other - own).collect();
+            Some(self.shifts(&moved, &change))
+        });
         Ok(TimeStep { shifts, divide_by, substeps, smoothed, straightened })
     }
 

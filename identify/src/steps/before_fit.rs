@@ -8,8 +8,10 @@
 use super::{MOST_SUBSTEPS, in_words, setting};
 use crate::problem::Problem;
 use crate::statistics::{OutputFit, fits};
+use costate::parallel::in_parallel;
 use costate::shown::rounded;
 use serde_json::{Value, json};
+use std::convert::Infallible;
 
 /// Errors at the start are larger than this part of what is to be explained where steps are divided.
 const TOO_LARGE: f64 = 0.1;
@@ -55,13 +57,17 @@ impl BeforeFit {
         let most = (MOST_SUBSTEPS / problem.substeps().unwrap_or(1)).clamp(1, MOST_PARTS);
         let (mut failure, mut errors) = (None, Vec::new());
         let mut before: Option<(usize, Vec<OutputFit>)> = None;
+        let run = |parts: usize| match parts {
+            1 => fits(problem, &problem.experiments, u),
+            parts => problem.divided(parts).and_then(|finer| fits(&finer, &finer.experiments, u)),
+        };
+        // the first two are always asked for; the second one takes twice the memory
+        let threads = problem.divided(2).and_then(|finer| finer.at_once()).unwrap_or(1);
+        let ahead = in_parallel(&mut [1, 2], threads, |_, parts| Ok::<_, Infallible>(run(*parts)));
+        let mut ahead = ahead.into_iter().flatten();
         let mut parts = 1;
         while parts <= 2 * most {
-            let run = match parts {
-                1 => fits(problem, &problem.experiments, u),
-                parts => problem.divided(parts).and_then(|finer| fits(&finer, &finer.experiments, u)),
-            };
-            let own = match run {
+            let own = match ahead.next().unwrap_or_else(|| run(parts)) {
                 Ok(own) => Some((parts, own)),
                 // finer steps of a motion that grows without limit may fail where coarse ones do not
                 Err(error) if error.is_simulation_failure() && before.is_some() => break,
