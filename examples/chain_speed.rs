@@ -31,14 +31,23 @@ struct Measured {
     both: f64,
     /// Doubles a step and rod, all memory together.
     doubles: f64,
+    /// ms before the first step: to put the chain together, and to make ready for its derivatives and factors, up to a step's length of run.
+    built: f64,
+    ready: f64,
 }
 
 fn measure(rods: usize, in_space: bool) -> costate::Result<Measured> {
     let steps = steps(rods);
     let before = memory().unwrap_or(f64::NAN);
+    let began = Instant::now();
     let chain = Arc::new(if in_space { spatial_chain(rods)? } else { pendulum_chain(rods)? });
     let mut u = chain.signature().nominal();
     u[rods..].fill(0.0);
+    let built = 1e3 * began.elapsed().as_secs_f64();
+    let began = Instant::now();
+    let first = Simulation::new(chain.clone(), Hht::new(-0.05)?, TimeGrid::steps(0.0, H, 1)?, vec![])?;
+    first.run(&u)?;
+    let ready = 1e3 * began.elapsed().as_secs_f64();
     let simulation = Simulation::new(chain, Hht::new(-0.05)?, TimeGrid::uniform(0.0, H * steps as f64, H)?, vec![])?;
     let reference = Reference { output: 0, values: vec![1.0; steps + 1], deviation: 1.0 };
     let cost = LeastSquares::new(simulation.grid().times(), vec![reference], 1, Quadrature::Trapezoid)?;
@@ -56,7 +65,7 @@ fn measure(rods: usize, in_space: bool) -> costate::Result<Measured> {
         both = both.min(begin.elapsed().as_secs_f64() * scale);
     }
     let doubles = (memory().unwrap_or(f64::NAN) - before) / (8 * steps * rods) as f64;
-    Ok(Measured { rods, forward, both, doubles })
+    Ok(Measured { rods, forward, both, doubles, built, ready })
 }
 
 fn main() -> costate::Result<()> {
@@ -76,18 +85,30 @@ fn main() -> costate::Result<()> {
                 format!("{:.0}", m.both),
                 format!("{:.2}", (m.both - m.forward) / m.forward),
                 format!("{:.1}", m.doubles),
+                format!("{:.2}", m.built),
+                format!("{:.2}", m.ready),
             ]
         })
         .collect();
-    let header = ["rods", "forward [ns]", "with gradient [ns]", "sweep / forward", "doubles (all memory)"];
+    let header = [
+        "rods",
+        "forward [ns]",
+        "with gradient [ns]",
+        "sweep / forward",
+        "doubles (all memory)",
+        "built [ms]",
+        "first step [ms]",
+    ];
     println!("a step and rod:\n{}", table(&header, &rows));
     if let [first, .., last] = measured.as_slice() {
         let decades = (last.rods as f64 / first.rods as f64).ln();
         let exponent = |a: f64, b: f64| 1.0 + (b / a).ln() / decades;
         println!(
-            "exponents of growth: forward {:.3}, with gradient {:.3}",
+            "exponents of growth: forward {:.3}, with gradient {:.3}; built {:.3}, first step {:.3}",
             exponent(first.forward, last.forward),
-            exponent(first.both, last.both)
+            exponent(first.both, last.both),
+            exponent(first.built, last.built) - 1.0,
+            exponent(first.ready, last.ready) - 1.0
         );
     }
     Ok(())

@@ -3,14 +3,140 @@
 //! Amestoy, Davis, Duff: An approximate minimum degree ordering algorithm, SIAM J. Matrix Anal. Appl. 17 (1996) 886-905:
 //! quotient graph, approximate external degrees, aggressive absorption, mass elimination, indistinguishable nodes merged.
 
-use std::collections::BTreeSet;
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// Lists of numbers, one behind the other, which never grow beyond the room that they begin with.
+pub(super) struct Lists {
+    numbers: Vec<u32>,
+    begin: Vec<u32>,
+    length: Vec<u32>,
+}
+
+impl Lists {
+    /// Empty lists with room for so many numbers each.
+    pub fn with_room(room: &[u32]) -> Self {
+        let mut all = 0;
+        let begin = room.iter().map(|room| {
+            let begin = all;
+            all += room;
+            begin
+        });
+        let begin = begin.collect();
+        Lists { numbers: vec![0; all as usize], begin, length: vec![0; room.len()] }
+    }
+
+    fn count(&self) -> usize {
+        self.begin.len()
+    }
+
+    fn list(&self, i: usize) -> &[u32] {
+        let begin = self.begin[i] as usize;
+        &self.numbers[begin..begin + self.length[i] as usize]
+    }
+
+    pub fn push(&mut self, i: usize, number: u32) {
+        let place = self.begin[i] + self.length[i];
+        debug_assert!(self.begin.get(i + 1).is_none_or(|end| place < *end), "a list outgrows its room");
+        self.numbers[place as usize] = number;
+        self.length[i] += 1;
+    }
+
+    fn clear(&mut self, i: usize) {
+        self.length[i] = 0;
+    }
+
+    /// Keeps some numbers of a list, in their order.
+    fn retain(&mut self, i: usize, mut keep: impl FnMut(u32) -> bool) {
+        let begin = self.begin[i] as usize;
+        let mut kept = begin;
+        for place in begin..begin + self.length[i] as usize {
+            let number = self.numbers[place];
+            if keep(number) {
+                self.numbers[kept] = number;
+                kept += 1;
+            }
+        }
+        self.length[i] = (kept - begin) as u32;
+    }
+
+    /// Sorts each list, and keeps equal numbers once.
+    pub fn sort_and_dedup(&mut self) {
+        for i in 0..self.count() {
+            let (begin, length) = (self.begin[i] as usize, self.length[i] as usize);
+            self.numbers[begin..begin + length].sort_unstable();
+            let mut last = NONE;
+            self.retain(i, |number| std::mem::replace(&mut last, number) != number);
+        }
+    }
+}
+
+/// Nodes by degree; among equal ones the one that waits longest is next, which works on a chain from both ends.
+struct Queue {
+    /// The first and the last node of each degree.
+    ends: Vec<[u32; 2]>,
+    /// The nodes before and behind a node of the same degree.
+    beside: Vec<[u32; 2]>,
+    is_in: Vec<bool>,
+    /// No node has a lower degree.
+    least: usize,
+}
+
+impl Queue {
+    fn new(count: usize) -> Self {
+        Queue { ends: Vec::new(), beside: vec![[NONE; 2]; count], is_in: vec![false; count], least: 0 }
+    }
+
+    fn insert(&mut self, node: u32, degree: u32) {
+        let degree = degree as usize;
+        if degree >= self.ends.len() {
+            self.ends.resize(degree + 1, [NONE; 2]);
+        }
+        let [first, last] = &mut self.ends[degree];
+        self.beside[node as usize] = [*last, NONE];
+        if *last == NONE {
+            *first = node;
+        } else {
+            self.beside[*last as usize][1] = node;
+        }
+        *last = node;
+        self.is_in[node as usize] = true;
+        self.least = self.least.min(degree);
+    }
+
+    /// Takes a node out, if it is in, with the degree that it was put in with.
+    fn remove(&mut self, node: u32, degree: u32) {
+        if !std::mem::replace(&mut self.is_in[node as usize], false) {
+            return;
+        }
+        let [before, behind] = self.beside[node as usize];
+        let [first, last] = &mut self.ends[degree as usize];
+        match before {
+            NONE => *first = behind,
+            _ => self.beside[before as usize][1] = behind,
+        }
+        match behind {
+            NONE => *last = before,
+            _ => self.beside[behind as usize][0] = before,
+        }
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        while self.ends.get(self.least)?[0] == NONE {
+            self.least += 1;
+        }
+        let node = self.ends[self.least][0];
+        self.remove(node, self.least as u32);
+        Some(node)
+    }
+}
 
 /// The graph during elimination: an eliminated node has become an element, the clique of its boundary.
 struct QuotientGraph {
     /// Live neighbours that no common element covers yet.
-    neighbours: Vec<Vec<u32>>,
-    /// Live elements on whose boundary a node lies.
-    elements: Vec<Vec<u32>>,
+    neighbours: Lists,
+    /// Live elements on whose boundary a node lies: a new one takes the place of a neighbour, or of an element that it absorbs.
+    elements: Lists,
     /// Nodes on an element's boundary; empty if it is no element, or absorbed.
     boundary: Vec<Vec<u32>>,
     /// Summed weights of the boundary.
@@ -18,46 +144,45 @@ struct QuotientGraph {
     is_absorbed: Vec<bool>,
     /// Unknowns that a node stands for; 0 once it is eliminated or merged into another.
     weight: Vec<u32>,
-    /// Nodes that are eliminated together with this one.
-    members: Vec<Vec<u32>>,
+    /// The next of the nodes that are eliminated together, and the last of those that began with this one.
+    next_member: Vec<u32>,
+    last_member: Vec<u32>,
     degree: Vec<u32>,
-    /// Nodes by degree; among equal ones the one that waits longest is next, which works on a chain from both ends.
-    queue: BTreeSet<(u32, u32, u32)>,
-    arrival: Vec<u32>,
-    arrivals: u32,
+    queue: Queue,
     /// The node that waits for this one.
     successor: Vec<Option<u32>>,
     is_waiting: Vec<bool>,
     /// Element that absorbed an element: its parent in the assembly tree.
-    parent: Vec<Option<u32>>,
+    parent: Vec<u32>,
 }
 
 /// Order in which to eliminate the nodes so that few entries fill in, subtrees one after the other.
 ///
 /// `neighbours`: symmetric, without loops or duplicates; `weights`: number of unknowns of each node, at least one; `after`: a
 /// neighbour that must go first, of lower number.
-pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], after: &[Option<u32>]) -> Vec<u32> {
-    let count = neighbours.len();
+pub(super) fn minimum_degree(mut neighbours: Lists, weights: &[u32], after: &[Option<u32>]) -> Vec<u32> {
+    let count = neighbours.count();
     // nodes with very many neighbours would be visited at each elimination; they come last anyway
-    let dense = 16.0f64.max(10.0 * (count as f64).sqrt()) as usize;
-    let is_dense: Vec<bool> = neighbours.iter().map(|n| n.len() > dense).collect();
-    neighbours.iter_mut().for_each(|n| n.retain(|&j| !is_dense[j as usize]));
+    let dense = 16.0f64.max(10.0 * (count as f64).sqrt()) as u32;
+    let is_dense: Vec<bool> = neighbours.length.iter().map(|length| *length > dense).collect();
+    if is_dense.contains(&true) {
+        (0..count).for_each(|i| neighbours.retain(i, |j| !is_dense[j as usize]));
+    }
     let live = |i: usize| !is_dense[i];
     let mut graph = QuotientGraph {
-        degree: neighbours.iter().map(|n| n.iter().map(|&j| weights[j as usize]).sum()).collect(),
+        degree: (0..count).map(|i| neighbours.list(i).iter().map(|&j| weights[j as usize]).sum()).collect(),
+        elements: Lists::with_room(&neighbours.length),
         neighbours,
-        elements: vec![Vec::new(); count],
         boundary: vec![Vec::new(); count],
         boundary_weight: vec![0; count],
         is_absorbed: vec![false; count],
         weight: (0..count).map(|i| if live(i) { weights[i] } else { 0 }).collect(),
-        members: (0..count).map(|i| vec![i as u32]).collect(),
-        queue: BTreeSet::new(),
-        arrival: vec![0; count],
-        arrivals: 0,
+        next_member: vec![NONE; count],
+        last_member: (0..count as u32).collect(),
+        queue: Queue::new(count),
         successor: vec![None; count],
         is_waiting: after.iter().map(Option::is_some).collect(),
-        parent: vec![None; count],
+        parent: vec![NONE; count],
     };
     for (i, first) in after.iter().enumerate() {
         if let Some(first) = first {
@@ -67,13 +192,13 @@ pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], aft
     (0..count).filter(|&i| live(i)).for_each(|i| graph.enqueue(i));
     let mut pivots = Vec::with_capacity(count);
     let mut scratch = EliminationScratch::new(count);
-    while let Some((_, _, pivot)) = graph.queue.pop_first() {
+    while let Some(pivot) = graph.queue.pop() {
         graph.eliminate(pivot as usize, &mut scratch);
         pivots.push(pivot);
     }
     let mut order = Vec::with_capacity(count);
     for pivot in Forest::new(&pivots, &graph.parent).order() {
-        order.append(&mut graph.members[pivot as usize]);
+        order.extend(graph.members(pivot));
     }
     // dense nodes, and those that wait for one
     let mut is_ordered = vec![false; count];
@@ -85,9 +210,11 @@ pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], aft
 /// The tree of eliminations: a node changes only its ancestors.
 struct Forest {
     roots: Vec<u32>,
-    children: Vec<Vec<u32>>,
+    children: Lists,
     /// Nodes of each subtree.
     size: Vec<u32>,
+    /// Nodes that are no children any more.
+    is_cut: Vec<bool>,
 }
 
 /// Subtrees that are eliminated side by side.
@@ -95,16 +222,20 @@ const BRANCHES: u32 = 4;
 
 impl Forest {
     /// `nodes`: children before their parents.
-    fn new(nodes: &[u32], parent: &[Option<u32>]) -> Self {
-        let mut forest =
-            Forest { roots: Vec::new(), children: vec![Vec::new(); parent.len()], size: vec![1; parent.len()] };
+    fn new(nodes: &[u32], parent: &[u32]) -> Self {
+        let count = parent.len();
+        let mut room = vec![0; count];
+        let parents = nodes.iter().map(|&node| parent[node as usize]);
+        parents.filter(|&parent| parent != NONE).for_each(|parent| room[parent as usize] += 1);
+        let children = Lists::with_room(&room);
+        let mut forest = Forest { roots: Vec::new(), children, size: vec![1; count], is_cut: vec![false; count] };
         for &node in nodes {
             match parent[node as usize] {
-                Some(parent) => {
+                NONE => forest.roots.push(node),
+                parent => {
                     forest.size[parent as usize] += forest.size[node as usize];
-                    forest.children[parent as usize].push(node);
+                    forest.children.push(parent as usize, node);
                 }
-                None => forest.roots.push(node),
             }
         }
         forest
@@ -134,33 +265,35 @@ impl Forest {
         let mut front: Vec<u32> = self.roots.iter().copied().filter(is_large).collect();
         // down from the roots, as long as a node splits into several large branches or is too large itself
         while let Some(node) = front.pop() {
-            let below: Vec<u32> = self.children[node as usize].iter().copied().filter(is_large).collect();
+            let below: Vec<u32> = self.children.list(node as usize).iter().copied().filter(is_large).collect();
             if below.len() > 1 || (below.len() == 1 && self.size[node as usize] > 2 * limit) {
                 front.extend(below);
             } else {
                 branches.push(node);
             }
         }
-        let is_cut: BTreeSet<u32> = branches.iter().copied().collect();
-        self.roots.retain(|root| !is_cut.contains(root));
-        self.children.iter_mut().for_each(|children| children.retain(|child| !is_cut.contains(child)));
+        branches.iter().for_each(|&node| self.is_cut[node as usize] = true);
+        self.roots.retain(|&root| !self.is_cut[root as usize]);
         branches
     }
 
     /// One subtree in one piece, its largest part first: leaves come right before their parents.
     fn postorder(&mut self, root: u32) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.size[root as usize] as usize);
-        let mut stack = vec![root];
+        let (mut stack, mut below) = (vec![root], Vec::new());
         while let Some(node) = stack.pop() {
             // a parent is met a second time when its children are through
-            let mut below = std::mem::take(&mut self.children[node as usize]);
+            below.clear();
+            let children = self.children.list(node as usize).iter().copied();
+            below.extend(children.filter(|&child| !self.is_cut[child as usize]));
+            self.children.clear(node as usize);
             if below.is_empty() {
                 order.push(node);
             } else {
                 // the last one on the stack comes off first
                 below.sort_by_key(|&child| self.size[child as usize]);
                 stack.push(node);
-                stack.extend(below);
+                stack.extend(&below);
             }
         }
         order
@@ -174,6 +307,9 @@ struct EliminationScratch {
     element_mark: Vec<u32>,
     /// Weight of an element's boundary outside the boundary of the pivot.
     outside: Vec<u32>,
+    boundary: Vec<u32>,
+    /// (hash, node) of what is left on it.
+    keys: Vec<(u32, u32)>,
 }
 
 impl EliminationScratch {
@@ -183,74 +319,79 @@ impl EliminationScratch {
             node_mark: vec![0; count],
             element_mark: vec![0; count],
             outside: vec![0; count],
+            boundary: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// Puts nodes on the boundary that are not there yet.
+    fn reach(&mut self, nodes: &[u32], weight: &[u32]) {
+        for &i in nodes {
+            if weight[i as usize] > 0 && self.node_mark[i as usize] != self.round {
+                self.node_mark[i as usize] = self.round;
+                self.boundary.push(i);
+            }
         }
     }
 }
 
 impl QuotientGraph {
     fn enqueue(&mut self, i: usize) {
-        if self.is_waiting[i] {
-            return;
+        if !self.is_waiting[i] {
+            self.queue.insert(i as u32, self.degree[i]);
         }
-        self.arrivals += 1;
-        self.arrival[i] = self.arrivals;
-        self.queue.insert((self.degree[i], self.arrivals, i as u32));
     }
 
-    fn dequeue(&mut self, i: usize) {
-        self.queue.remove(&(self.degree[i], self.arrival[i], i as u32));
+    /// A node, and those that are eliminated together with it.
+    fn members(&self, i: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(i), |&i| Some(self.next_member[i as usize]).filter(|&next| next != NONE))
     }
 
     /// Merges node j into i.
     fn merge(&mut self, i: usize, j: usize) {
-        let mut members = std::mem::take(&mut self.members[j]);
-        self.members[i].append(&mut members);
+        self.next_member[self.last_member[i] as usize] = j as u32;
+        self.last_member[i] = self.last_member[j];
         self.weight[j] = 0;
-        self.neighbours[j] = Vec::new();
-        self.elements[j] = Vec::new();
+        self.neighbours.clear(j);
+        self.elements.clear(j);
     }
 
     fn release_successors(&mut self, pivot: usize) {
-        for &i in &self.members[pivot] {
-            if let Some(successor) = self.successor[i as usize] {
+        let mut member = pivot as u32;
+        while member != NONE {
+            if let Some(successor) = self.successor[member as usize] {
                 self.is_waiting[successor as usize] = false;
             }
+            member = self.next_member[member as usize];
         }
     }
 
     fn absorb(&mut self, element: usize, pivot: usize) {
         self.is_absorbed[element] = true;
-        self.parent[element] = Some(pivot as u32);
+        self.parent[element] = pivot as u32;
         self.boundary[element] = Vec::new();
     }
 
     fn eliminate(&mut self, pivot: usize, scratch: &mut EliminationScratch) {
         scratch.round += 1;
-        let round = scratch.round;
-        scratch.node_mark[pivot] = round;
-        let mut boundary = Vec::new();
-        let mut reach = |nodes: &[u32], weight: &[u32]| {
-            for &i in nodes {
-                if weight[i as usize] > 0 && scratch.node_mark[i as usize] != round {
-                    scratch.node_mark[i as usize] = round;
-                    boundary.push(i);
-                }
-            }
-        };
-        reach(&std::mem::take(&mut self.neighbours[pivot]), &self.weight);
-        for element in std::mem::take(&mut self.elements[pivot]) {
-            reach(&self.boundary[element as usize], &self.weight);
-            self.absorb(element as usize, pivot);
+        scratch.node_mark[pivot] = scratch.round;
+        scratch.boundary.clear();
+        scratch.reach(self.neighbours.list(pivot), &self.weight);
+        for k in 0..self.elements.list(pivot).len() {
+            let element = self.elements.list(pivot)[k] as usize;
+            scratch.reach(&self.boundary[element], &self.weight);
+            self.absorb(element, pivot);
         }
+        self.neighbours.clear(pivot);
+        self.elements.clear(pivot);
         self.weight[pivot] = 0;
         self.release_successors(pivot);
-        boundary.iter().for_each(|&i| self.dequeue(i as usize));
-        self.measure_elements(&boundary, scratch);
-        let keys = self.update_neighbourhoods(pivot, &boundary, scratch);
-        boundary.retain(|&i| self.weight[i as usize] > 0);
+        scratch.boundary.iter().for_each(|&i| self.queue.remove(i, self.degree[i as usize]));
+        self.measure_elements(scratch);
+        self.update_neighbourhoods(pivot, scratch);
         self.release_successors(pivot);
-        self.merge_indistinguishable(keys, scratch);
-        boundary.retain(|&i| self.weight[i as usize] > 0);
+        self.merge_indistinguishable(scratch);
+        let boundary: Vec<u32> = scratch.boundary.iter().copied().filter(|&i| self.weight[i as usize] > 0).collect();
         let total: u32 = boundary.iter().map(|&i| self.weight[i as usize]).sum();
         for &i in &boundary {
             let i = i as usize;
@@ -263,9 +404,9 @@ impl QuotientGraph {
     }
 
     /// Weight of the own boundary, outside of this one, of each element that touches it.
-    fn measure_elements(&self, boundary: &[u32], scratch: &mut EliminationScratch) {
-        for &i in boundary {
-            for &element in &self.elements[i as usize] {
+    fn measure_elements(&self, scratch: &mut EliminationScratch) {
+        for &i in &scratch.boundary {
+            for &element in self.elements.list(i as usize) {
                 let element = element as usize;
                 if scratch.element_mark[element] != scratch.round {
                     scratch.element_mark[element] = scratch.round;
@@ -276,32 +417,29 @@ impl QuotientGraph {
         }
     }
 
-    /// Removes what the new element covers, and nodes that nothing else touches; returns (hash, node) of the others.
-    fn update_neighbourhoods(
-        &mut self,
-        pivot: usize,
-        boundary: &[u32],
-        scratch: &EliminationScratch,
-    ) -> Vec<(u32, u32)> {
-        let mut keys = Vec::with_capacity(boundary.len());
-        for &node in boundary {
+    /// Removes what the new element covers, and nodes that nothing else touches; the others get their keys.
+    fn update_neighbourhoods(&mut self, pivot: usize, scratch: &mut EliminationScratch) {
+        scratch.keys.clear();
+        for &node in &scratch.boundary {
             let i = node as usize;
             let (mut outside, mut hash) = (0u32, 0u32);
-            let mut elements = std::mem::take(&mut self.elements[i]);
-            elements.retain(|&element| {
-                let e = element as usize;
+            for k in 0..self.elements.list(i).len() {
+                let e = self.elements.list(i)[k] as usize;
                 if !self.is_absorbed[e] && scratch.outside[e] == 0 {
                     self.absorb(e, pivot);
                 }
-                let keep = !self.is_absorbed[e];
+            }
+            let is_absorbed = &self.is_absorbed;
+            self.elements.retain(i, |element| {
+                let keep = !is_absorbed[element as usize];
                 if keep {
-                    outside += scratch.outside[e];
+                    outside += scratch.outside[element as usize];
                     hash = hash.wrapping_add(element);
                 }
                 keep
             });
             let weight = &self.weight;
-            self.neighbours[i].retain(|&j| {
+            self.neighbours.retain(i, |j| {
                 let keep = scratch.node_mark[j as usize] != scratch.round && weight[j as usize] > 0;
                 if keep {
                     outside += weight[j as usize];
@@ -313,16 +451,15 @@ impl QuotientGraph {
                 self.merge(pivot, i);
                 continue;
             }
-            elements.push(pivot as u32);
-            self.elements[i] = elements;
+            self.elements.push(i, pivot as u32);
             self.degree[i] = self.degree[i].min(outside);
-            keys.push((hash, node));
+            scratch.keys.push((hash, node));
         }
-        keys
     }
 
     /// Merges nodes with the same neighbours and elements: they stay alike until they are eliminated.
-    fn merge_indistinguishable(&mut self, mut keys: Vec<(u32, u32)>, scratch: &mut EliminationScratch) {
+    fn merge_indistinguishable(&mut self, scratch: &mut EliminationScratch) {
+        let mut keys = std::mem::take(&mut scratch.keys);
         keys.sort_unstable();
         for group in keys.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (place, &(_, i)) in group.iter().enumerate() {
@@ -331,16 +468,16 @@ impl QuotientGraph {
                     continue;
                 }
                 scratch.round += 1;
-                self.neighbours[i].iter().for_each(|&j| scratch.node_mark[j as usize] = scratch.round);
-                self.elements[i].iter().for_each(|&e| scratch.element_mark[e as usize] = scratch.round);
+                self.neighbours.list(i).iter().for_each(|&j| scratch.node_mark[j as usize] = scratch.round);
+                self.elements.list(i).iter().for_each(|&e| scratch.element_mark[e as usize] = scratch.round);
                 for &(_, j) in &group[place + 1..] {
                     let j = j as usize;
                     let alike = self.weight[j] > 0
                         && !self.is_waiting[j]
-                        && self.neighbours[j].len() == self.neighbours[i].len()
-                        && self.elements[j].len() == self.elements[i].len()
-                        && self.neighbours[j].iter().all(|&k| scratch.node_mark[k as usize] == scratch.round)
-                        && self.elements[j].iter().all(|&e| scratch.element_mark[e as usize] == scratch.round);
+                        && self.neighbours.length[j] == self.neighbours.length[i]
+                        && self.elements.length[j] == self.elements.length[i]
+                        && self.neighbours.list(j).iter().all(|&k| scratch.node_mark[k as usize] == scratch.round)
+                        && self.elements.list(j).iter().all(|&e| scratch.element_mark[e as usize] == scratch.round);
                     if alike {
                         self.weight[i] += self.weight[j];
                         self.merge(i, j);
@@ -348,12 +485,23 @@ impl QuotientGraph {
                 }
             }
         }
+        scratch.keys = keys;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    fn lists(neighbours: &[Vec<u32>]) -> Lists {
+        let room: Vec<u32> = neighbours.iter().map(|n| n.len() as u32).collect();
+        let mut lists = Lists::with_room(&room);
+        for (i, own) in neighbours.iter().enumerate() {
+            own.iter().for_each(|&j| lists.push(i, j));
+        }
+        lists
+    }
 
     fn graph(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<u32>> {
         let mut neighbours = vec![Vec::new(); count];
@@ -381,7 +529,7 @@ mod tests {
 
     fn checked_fill(neighbours: Vec<Vec<u32>>) -> usize {
         let count = neighbours.len();
-        let order = minimum_degree(neighbours.clone(), &vec![1; count], &vec![None; count]);
+        let order = minimum_degree(lists(&neighbours), &vec![1; count], &vec![None; count]);
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert!(sorted.iter().enumerate().all(|(i, &j)| i == j as usize), "not a permutation");
@@ -438,7 +586,7 @@ mod tests {
                     after[j] = Some(i as u32);
                 }
             }
-            let order = minimum_degree(neighbours, &vec![1; count], &after);
+            let order = minimum_degree(lists(&neighbours), &vec![1; count], &after);
             let mut position = vec![usize::MAX; count];
             order.iter().enumerate().for_each(|(k, &i)| position[i as usize] = k);
             assert!(order.len() == count && position.iter().all(|&k| k < count), "a permutation");

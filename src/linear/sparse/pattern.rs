@@ -1,5 +1,7 @@
 //! Pattern of a sparse matrix: where it can be non-zero, and what is read off its values before pivots are chosen.
 
+use super::ordering::Lists;
+
 /// Entries column by column; `slots` says where the value of each is kept.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
@@ -83,19 +85,16 @@ impl Pattern {
     }
 
     /// Undirected graph of groups of unknowns (`group[i]` for unknown i), without loops.
-    pub(super) fn compressed(&self, group: &[u32], groups: usize) -> Vec<Vec<u32>> {
-        let mut neighbours = vec![Vec::new(); groups];
-        for (i, j, _) in self.entries() {
-            let (a, b) = (group[i], group[j]);
-            if a != b {
-                neighbours[a as usize].push(b);
-                neighbours[b as usize].push(a);
-            }
+    pub(super) fn compressed(&self, group: &[u32], groups: usize) -> Lists {
+        let pairs = || self.entries().map(|(i, j, _)| [group[i], group[j]]).filter(|[a, b]| a != b);
+        let mut room = vec![0; groups];
+        pairs().flatten().for_each(|a| room[a as usize] += 1);
+        let mut neighbours = Lists::with_room(&room);
+        for [a, b] in pairs() {
+            neighbours.push(a as usize, b);
+            neighbours.push(b as usize, a);
         }
-        for list in &mut neighbours {
-            list.sort_unstable();
-            list.dedup();
-        }
+        neighbours.sort_and_dedup();
         neighbours
     }
 }
