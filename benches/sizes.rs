@@ -2,6 +2,9 @@
 //!
 //! `cargo bench -p costate-benches --bench sizes`; with `-- none` behind it only the table.
 
+#[path = "branches.rs"]
+mod branches;
+
 use costate::Method;
 use costate_benches::{Contestant, measuring, medians};
 use costate_identify::Result;
@@ -52,5 +55,5 @@ fn main() -> Result<()> {
         println!("\nns a step              cost   cost+gradient   ratio   iterations");
         table.iter().for_each(|row| println!("{row}"));
     }
-    Ok(())
+    branches::table()
 }

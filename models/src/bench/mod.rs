@@ -337,7 +337,8 @@ impl OwnCommand for Bench {
         if let Some(stranger) = asked.iter().find(|name| !known().any(|known| known == name.as_str())) {
             return Err(Error::unknown("problem", stranger, "", known()));
         }
-        let peers: Vec<&String> = arguments.get_many("against").into_iter().flatten().collect();
+        let mut peers: Vec<&String> = arguments.get_many("against").into_iter().flatten().collect();
+        peers.dedup();
         let known = || against::PEERS.iter().map(|peer| peer.name);
         if let Some(stranger) = peers.iter().find(|name| !known().any(|known| known == name.as_str())) {
             return Err(Error::unknown("tool", stranger, "", known()));

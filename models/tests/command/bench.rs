@@ -74,6 +74,11 @@ fn stale_numbers_in_pages_are_found() {
     place.write("page.md", page.replace('5', "77"));
     let run = place.run("bench --docs page.md");
     assert!(run.code == 1 && run.out.contains("page.md:1: 77 is not what the command prints"), "{}", run.out);
+    for (command, answer) in [("costate no-such", "exit status: 2"), ("costate bench --docs page.md", "without end")] {
+        place.write("page.md", format!("<!-- from `{command}`: 1 -->\n1\n"));
+        let run = place.run("bench --docs page.md");
+        assert!(run.code == 1 && run.out.contains(answer), "{command}: {}", run.out);
+    }
     place.write("page.md", "No numbers.\n");
     let run = place.run("bench --docs page.md");
     assert!(run.code == 2 && run.err.contains("no page names a command"), "{}", run.err);
