@@ -42,7 +42,7 @@ impl<const N: usize, const LOOKS: bool> Model for Stops<N, LOOKS> {
             };
             force[i] = (before - q[i]) * u[0] - held - v[i] * 0.1;
             if i > 0 {
-                force[i - 1] = force[i - 1] - (before - q[i]) * u[0];
+                force[i - 1] -= (before - q[i]) * u[0];
             }
         }
     }
