@@ -42,18 +42,19 @@ pub(crate) fn with_curvature(
     weights: &[f64],
     held: &[bool],
 ) -> Option<DMatrix<f64>> {
-    // what has no influence has no curvature
-    for (k, norm) in model.column_norms().into_iter().enumerate() {
-        if norm == 0.0 {
-            curvature.row_mut(k).fill(0.0);
-            curvature.column_mut(k).fill(0.0);
-        }
+    // what has no influence has no curvature, and stays where it is
+    let norms = model.column_norms();
+    let without: Vec<usize> = (0..held.len()).filter(|&k| norms[k] == 0.0).collect();
+    for &k in &without {
+        curvature.row_mut(k).fill(0.0);
+        curvature.column_mut(k).fill(0.0);
     }
     let mut all = relative(model, &curvature, weights);
+    without.iter().for_each(|&k| all[(k, k)] = 1.0);
     if factor(&all, held, 0.0).is_some() {
         return Some(all);
     }
-    let moving: Vec<usize> = (0..held.len()).filter(|&k| !held[k]).collect();
+    let moving: Vec<usize> = (0..held.len()).filter(|&k| !held[k] && !without.contains(&k)).collect();
     let part = all.select_rows(&moving).select_columns(&moving);
     let mut eigen = nalgebra::SymmetricEigen::try_new(part, f64::EPSILON, 0)?;
     let least = LEAST_CURVATURE * eigen.eigenvalues.amax();

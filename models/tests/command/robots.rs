@@ -168,3 +168,36 @@ fn from_a_robot_to_a_motion() {
     );
     place.refused("simulate limits.urdf", &["limits.urdf, line 8", "lower", "above `upper`"]);
 }
+
+// Protects fits of motions that say nothing of most of ten numbers: a carriage that slides along one axis shows its mass alone. The others stay where they are, and do
+// not keep the search from moving.
+#[test]
+fn what_a_motion_does_not_show_stays_where_it_is() {
+    let place = Place::new();
+    let inertial = "<inertial><origin xyz=\"0 0 0\"/><mass value=\"80\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>";
+    let joint = "<joint name=\"screw\" type=\"prismatic\"><parent link=\"base\"/><child link=\"carriage\"/><axis xyz=\"1 0 0\"/>\
+                 <limit lower=\"-1\" upper=\"1\" effort=\"1000\" velocity=\"10\"/><dynamics damping=\"150\" friction=\"15\"/></joint>";
+    let robot =
+        format!("<robot name=\"slide\"><link name=\"base\"/><link name=\"carriage\">{inertial}</link>{joint}</robot>");
+    place.write("slide.urdf", robot);
+    let mut log = "t,q1,tau1\n".to_string();
+    for i in 0..2000 {
+        let t = 1e-3 * f64::from(i);
+        let (slow, fast) = (2.0 * t, 9.0 * t);
+        let q = 0.2 * slow.sin() + 0.03 * fast.sin();
+        let v = 0.4 * slow.cos() + 0.27 * fast.cos();
+        let a = -0.8 * slow.sin() - 2.43 * fast.sin();
+        let effort = 95.0 * a + 203.0 * v + 20.0 * (v / 0.01).tanh() - 3.0;
+        log += &format!("{t},{q:.12},{effort:.9}\n");
+    }
+    place.write("log.csv", log);
+    place.good("init slide.urdf --data log.csv");
+    let found = place.json("identify slide_problem.toml --json", 0);
+    let value = |name: &str| {
+        let all = found["parameters"].as_array().unwrap();
+        all.iter().find(|parameter| parameter["name"] == name).unwrap()["value"].as_f64().unwrap()
+    };
+    assert!((value("robot_m_carriage") - 95.0).abs() < 1.0, "{}", value("robot_m_carriage"));
+    assert!((value("robot_d_screw") - 203.0).abs() < 4.0, "{}", value("robot_d_screw"));
+    assert_eq!((value("robot_hx_carriage"), value("robot_Ixx_carriage")), (0.0, 1.0));
+}
