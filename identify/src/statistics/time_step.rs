@@ -143,7 +143,9 @@ impl Statistics {
         let others = [(Interpolation::Linear, Interpolation::Cubic), (Interpolation::Cubic, Interpolation::Linear)];
         let mut asked: Vec<Option<(Interpolation, Interpolation)>> = vec![None];
         asked.extend(others.iter().filter(|(from, _)| is_met(problem, *from)).map(|other| Some(*other)));
-        let found = in_parallel(&mut asked.clone(), problem.at_once()?, |_, asked| {
+        // of several experiments, each run is divided among threads itself; these take twice the memory
+        let threads = if problem.experiments.len() == 1 { problem.divided(2)?.at_once()? } else { 1 };
+        let found = in_parallel(&mut asked.clone(), threads, |_, asked| {
             step(&match *asked {
                 None => problem.divided(2)?,
                 Some((from, to)) => problem.divided_with(2, &|signal: &Signal| Ok(signal.interpolated(from, to)?))?,

@@ -58,14 +58,14 @@ pub(super) fn engine_mount(problem: &Problem, found: &Identification) -> Result<
     let mut errors = over_time("error of a1 [m/s²]");
     for (k, color) in shown.iter().zip(Color::PALETTE) {
         let error: Vec<f64> =
-            acceleration(&history[*k].u)?.iter().zip(&optimum).map(|(seen, wanted)| seen - wanted).collect();
+            acceleration(&found.history[*k])?.iter().zip(&optimum).map(|(seen, wanted)| seen - wanted).collect();
         errors = errors.series(Series::line(times, &error).label(format!("iteration {k}")).color(color));
     }
 
     let count = numbers(history.len());
     let mut parameters = over_iterations(Axis::linear("value/optimum"));
     for ((k, parameter), color) in problem.parameters.iter().enumerate().zip(Color::PALETTE) {
-        let values: Vec<f64> = history.iter().map(|iteration| iteration.u[k] / parameter.nominal).collect();
+        let values: Vec<f64> = found.history.iter().map(|u| u[k] / parameter.nominal).collect();
         parameters = parameters.series(Series::line(&count, &values).label(&parameter.name).color(color));
     }
 
@@ -108,14 +108,8 @@ pub(super) fn crane(found: &Refined) -> Result<Vec<Named>> {
 pub(super) fn rigid_body(problem: &Problem, found: &Identification) -> Result<Vec<Named>> {
     let place = problem.first().simulation.signature().parameter_index("I11")?;
     let history = &found.outcome.history;
-    let variable = found
-        .parameters
-        .iter()
-        .take(place + 1)
-        .filter(|parameter| parameter.status == costate_identify::Status::Free)
-        .count();
     let costs_found: Vec<f64> = history.iter().map(|iteration| iteration.cost).collect();
-    let moments: Vec<f64> = history.iter().map(|iteration| iteration.u[variable.saturating_sub(1)]).collect();
+    let moments: Vec<f64> = found.history.iter().map(|u| u[place]).collect();
     let panel = lines(&numbers(history.len()), over_iterations(Axis::linear("I11 [kg m²]")), &[("", &moments)]);
     Ok(vec![
         ("nachbagauer2015_fig06", costs(&costs_found, "cost J [m²/s]")),

@@ -10,7 +10,9 @@
 //! 5. `layout`, `factors`, `triangle`: factors on these pivots, again and again, and both solves.
 
 mod factors;
+mod forest;
 mod layout;
+mod lists;
 mod matching;
 mod ordering;
 mod pattern;

@@ -3,73 +3,8 @@
 //! Amestoy, Davis, Duff: An approximate minimum degree ordering algorithm, SIAM J. Matrix Anal. Appl. 17 (1996) 886-905:
 //! quotient graph, approximate external degrees, aggressive absorption, mass elimination, indistinguishable nodes merged.
 
-/// No node.
-const NONE: u32 = u32::MAX;
-
-/// Lists of numbers, one behind the other, which never grow beyond the room that they begin with.
-pub(super) struct Lists {
-    numbers: Vec<u32>,
-    begin: Vec<u32>,
-    length: Vec<u32>,
-}
-
-impl Lists {
-    /// Empty lists with room for so many numbers each.
-    pub fn with_room(room: &[u32]) -> Self {
-        let mut all = 0;
-        let begin = room.iter().map(|room| {
-            let begin = all;
-            all += room;
-            begin
-        });
-        let begin = begin.collect();
-        Lists { numbers: vec![0; all as usize], begin, length: vec![0; room.len()] }
-    }
-
-    fn count(&self) -> usize {
-        self.begin.len()
-    }
-
-    fn list(&self, i: usize) -> &[u32] {
-        let begin = self.begin[i] as usize;
-        &self.numbers[begin..begin + self.length[i] as usize]
-    }
-
-    pub fn push(&mut self, i: usize, number: u32) {
-        let place = self.begin[i] + self.length[i];
-        debug_assert!(self.begin.get(i + 1).is_none_or(|end| place < *end), "a list outgrows its room");
-        self.numbers[place as usize] = number;
-        self.length[i] += 1;
-    }
-
-    fn clear(&mut self, i: usize) {
-        self.length[i] = 0;
-    }
-
-    /// Keeps some numbers of a list, in their order.
-    fn retain(&mut self, i: usize, mut keep: impl FnMut(u32) -> bool) {
-        let begin = self.begin[i] as usize;
-        let mut kept = begin;
-        for place in begin..begin + self.length[i] as usize {
-            let number = self.numbers[place];
-            if keep(number) {
-                self.numbers[kept] = number;
-                kept += 1;
-            }
-        }
-        self.length[i] = (kept - begin) as u32;
-    }
-
-    /// Sorts each list, and keeps equal numbers once.
-    pub fn sort_and_dedup(&mut self) {
-        for i in 0..self.count() {
-            let (begin, length) = (self.begin[i] as usize, self.length[i] as usize);
-            self.numbers[begin..begin + length].sort_unstable();
-            let mut last = NONE;
-            self.retain(i, |number| std::mem::replace(&mut last, number) != number);
-        }
-    }
-}
+use super::forest::Forest;
+use super::lists::{Lists, NONE};
 
 /// Nodes by degree; among equal ones the one that waits longest is next, which works on a chain from both ends.
 struct Queue {
@@ -164,14 +99,14 @@ pub(super) fn minimum_degree(mut neighbours: Lists, weights: &[u32], after: &[Op
     let count = neighbours.count();
     // nodes with very many neighbours would be visited at each elimination; they come last anyway
     let dense = 16.0f64.max(10.0 * (count as f64).sqrt()) as u32;
-    let is_dense: Vec<bool> = neighbours.length.iter().map(|length| *length > dense).collect();
+    let is_dense: Vec<bool> = neighbours.lengths().iter().map(|length| *length > dense).collect();
     if is_dense.contains(&true) {
         (0..count).for_each(|i| neighbours.retain(i, |j| !is_dense[j as usize]));
     }
     let live = |i: usize| !is_dense[i];
     let mut graph = QuotientGraph {
         degree: (0..count).map(|i| neighbours.list(i).iter().map(|&j| weights[j as usize]).sum()).collect(),
-        elements: Lists::with_room(&neighbours.length),
+        elements: Lists::with_room(neighbours.lengths()),
         neighbours,
         boundary: vec![Vec::new(); count],
         boundary_weight: vec![0; count],
@@ -205,99 +140,6 @@ pub(super) fn minimum_degree(mut neighbours: Lists, weights: &[u32], after: &[Op
     order.iter().for_each(|&i| is_ordered[i as usize] = true);
     order.extend((0..count as u32).filter(|&i| !is_ordered[i as usize]));
     order
-}
-
-/// The tree of eliminations: a node changes only its ancestors.
-struct Forest {
-    roots: Vec<u32>,
-    children: Lists,
-    /// Nodes of each subtree.
-    size: Vec<u32>,
-    /// Nodes that are no children any more.
-    is_cut: Vec<bool>,
-}
-
-/// Subtrees that are eliminated side by side.
-const BRANCHES: u32 = 4;
-
-impl Forest {
-    /// `nodes`: children before their parents.
-    fn new(nodes: &[u32], parent: &[u32]) -> Self {
-        let count = parent.len();
-        let mut room = vec![0; count];
-        let parents = nodes.iter().map(|&node| parent[node as usize]);
-        parents.filter(|&parent| parent != NONE).for_each(|parent| room[parent as usize] += 1);
-        let children = Lists::with_room(&room);
-        let mut forest = Forest { roots: Vec::new(), children, size: vec![1; count], is_cut: vec![false; count] };
-        for &node in nodes {
-            match parent[node as usize] {
-                NONE => forest.roots.push(node),
-                parent => {
-                    forest.size[parent as usize] += forest.size[node as usize];
-                    forest.children.push(parent as usize, node);
-                }
-            }
-        }
-        forest
-    }
-
-    /// Children before their parents. Large branches take turns, node by node: a processor works on one while it waits for
-    /// a pivot of the other.
-    fn order(mut self) -> Vec<u32> {
-        let branches = self.cut_branches();
-        let mut streams: Vec<_> = branches.into_iter().map(|root| self.postorder(root).into_iter()).collect();
-        let mut order = Vec::new();
-        while !streams.is_empty() {
-            streams.retain_mut(|stream| stream.next().map(|node| order.push(node)).is_some());
-        }
-        for root in std::mem::take(&mut self.roots) {
-            order.append(&mut self.postorder(root));
-        }
-        order
-    }
-
-    /// Takes a few subtrees of similar size out of the forest.
-    fn cut_branches(&mut self) -> Vec<u32> {
-        let mut branches = Vec::new();
-        let total: u32 = self.roots.iter().map(|&root| self.size[root as usize]).sum();
-        let limit = total / BRANCHES;
-        let is_large = |root: &u32| self.size[*root as usize] > limit / 2;
-        let mut front: Vec<u32> = self.roots.iter().copied().filter(is_large).collect();
-        // down from the roots, as long as a node splits into several large branches or is too large itself
-        while let Some(node) = front.pop() {
-            let below: Vec<u32> = self.children.list(node as usize).iter().copied().filter(is_large).collect();
-            if below.len() > 1 || (below.len() == 1 && self.size[node as usize] > 2 * limit) {
-                front.extend(below);
-            } else {
-                branches.push(node);
-            }
-        }
-        branches.iter().for_each(|&node| self.is_cut[node as usize] = true);
-        self.roots.retain(|&root| !self.is_cut[root as usize]);
-        branches
-    }
-
-    /// One subtree in one piece, its largest part first: leaves come right before their parents.
-    fn postorder(&mut self, root: u32) -> Vec<u32> {
-        let mut order = Vec::with_capacity(self.size[root as usize] as usize);
-        let (mut stack, mut below) = (vec![root], Vec::new());
-        while let Some(node) = stack.pop() {
-            // a parent is met a second time when its children are through
-            below.clear();
-            let children = self.children.list(node as usize).iter().copied();
-            below.extend(children.filter(|&child| !self.is_cut[child as usize]));
-            self.children.clear(node as usize);
-            if below.is_empty() {
-                order.push(node);
-            } else {
-                // the last one on the stack comes off first
-                below.sort_by_key(|&child| self.size[child as usize]);
-                stack.push(node);
-                stack.extend(&below);
-            }
-        }
-        order
-    }
 }
 
 /// Scratch of one elimination; a mark is set if it equals the round.
@@ -474,8 +316,8 @@ impl QuotientGraph {
                     let j = j as usize;
                     let alike = self.weight[j] > 0
                         && !self.is_waiting[j]
-                        && self.neighbours.length[j] == self.neighbours.length[i]
-                        && self.elements.length[j] == self.elements.length[i]
+                        && self.neighbours.list(j).len() == self.neighbours.list(i).len()
+                        && self.elements.list(j).len() == self.elements.list(i).len()
                         && self.neighbours.list(j).iter().all(|&k| scratch.node_mark[k as usize] == scratch.round)
                         && self.elements.list(j).iter().all(|&e| scratch.element_mark[e as usize] == scratch.round);
                     if alike {

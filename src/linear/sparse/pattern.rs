@@ -1,6 +1,6 @@
 //! Pattern of a sparse matrix: where it can be non-zero, and what is read off its values before pivots are chosen.
 
-use super::ordering::Lists;
+use super::lists::Lists;
 
 /// Entries column by column; `slots` says where the value of each is kept.
 #[derive(Debug, Clone)]
