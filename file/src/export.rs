@@ -3,10 +3,11 @@
 use crate::formula::graph::{BANKS, Bank, Function, Pair};
 use crate::formula::program::{Operand, Operation, Program, REGISTER, Target};
 use crate::model::FileModel;
+use crate::table::Table;
 use costate::signature::{Parameter, Quantity, Scale, Signature};
-use costate_identify::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Words that are no names in Rust, and names that the functions have themselves.
 const TAKEN: [&str; 60] = [
@@ -26,8 +27,11 @@ impl Names {
         let mut free = |name: String| {
             let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
             let mut own = plain.clone();
-            // `part_1` is a part of a formula
-            let is_part = |name: &str| name.strip_prefix("part_").is_some_and(|rest| rest.parse::<u32>().is_ok());
+            // `part_1` is a part of a formula, `table_1` a function
+            let is_part = |name: &str| {
+                let number = name.strip_prefix("part_").or(name.strip_prefix("table_"));
+                number.is_some_and(|rest| rest.parse::<u32>().is_ok())
+            };
             let mut k = 1;
             while own.chars().all(|c| c == '_') || is_part(&own) || !used.insert(own.clone()) {
                 k += 1;
@@ -55,6 +59,45 @@ impl Names {
     }
 }
 
+/// Tables that formulas read, and their derivatives, in the order in which they are met.
+#[derive(Default)]
+struct Tables(Vec<(Arc<Table>, u8)>);
+
+impl Tables {
+    /// The name of the function that reads one.
+    fn name(&mut self, table: &Arc<Table>, order: u8) -> String {
+        let is_it = |(own, own_order): &(Arc<Table>, u8)| Arc::ptr_eq(own, table) && *own_order == order;
+        let k = self.0.iter().position(is_it).unwrap_or_else(|| {
+            self.0.push((table.clone(), order));
+            self.0.len() - 1
+        });
+        format!("table_{}", k + 1)
+    }
+
+    /// The functions as Rust.
+    fn functions(&self) -> String {
+        let mut text = String::new();
+        for (k, (table, order)) in self.0.iter().enumerate() {
+            let pieces: Vec<String> = table
+                .pieces(*order)
+                .map(|(begin, of)| format!("        ({}, [{}]),\n", number(begin), of.map(number).join(", ")))
+                .collect();
+            // writing to a text does not fail
+            let _ = write!(
+                text,
+                "\n/// A table of the file{}: where each piece begins, and the coefficients of its cubic.\nfn table_{}<D: Number>(x: D) -> D {{\n    \
+                 const PIECES: [(f64, [f64; 4]); {}] = [\n{}    ];\n    \
+                 x.of_pieces(|x| PIECES[PIECES.partition_point(|piece| piece.0 <= x).saturating_sub(1)])\n}}\n",
+                ["", ", its slope", ", its second derivative"].get(usize::from(*order)).unwrap_or(&""),
+                k + 1,
+                pieces.len(),
+                pieces.concat()
+            );
+        }
+        text
+    }
+}
+
 /// A number as Rust writes it.
 fn number(value: f64) -> String {
     match value {
@@ -65,10 +108,7 @@ fn number(value: f64) -> String {
 }
 
 /// The model as a file of Rust.
-///
-/// # Errors
-/// A table in a formula, which has no short form.
-pub(crate) fn export(model: &FileModel) -> Result<String> {
+pub(crate) fn export(model: &FileModel) -> String {
     let FileModel { signature, start, mass, force, rates, constraint, output, picture: _ } = model;
     let names = Names::of(signature);
     let own = camel(&signature.name);
@@ -83,24 +123,22 @@ pub(crate) fn export(model: &FileModel) -> Result<String> {
     let columns = signature.coordinates.len().max(1);
     let entry = |k: u32| format!("mass[({}, {})]", k as usize / columns, k as usize % columns);
     let in_motion = "t: D, q: &[D], v: &[D], w: &[D], u: &[D]";
-    let mut functions = Vec::new();
-    let mut add = |head: String, program: &Program, target: &dyn Fn(u32) -> String, is_output: bool| -> Result<()> {
-        functions.push((head, body(program, &names, is_output, target)?));
-        Ok(())
+    let (mut functions, mut tables) = (Vec::new(), Tables::default());
+    let mut add = |head: String, program: &Program, target: &dyn Fn(u32) -> String, is_output: bool| {
+        functions.push((head, body(program, (&names, &mut tables), is_output, target)));
     };
-    add("mass<D: Number>(&self, q: &[D], u: &[D], mass: &mut Matrix<D>)".into(), mass, &entry, false)?;
-    add(format!("force<D: Number>(&self, {in_motion}, force: &mut [D])"), force, &|k| format!("force[{k}]"), false)?;
-    add(format!("rates<D: Number>(&self, {in_motion}, rates: &mut [D])"), rates, &|k| format!("rates[{k}]"), false)?;
+    add("mass<D: Number>(&self, q: &[D], u: &[D], mass: &mut Matrix<D>)".into(), mass, &entry, false);
+    add(format!("force<D: Number>(&self, {in_motion}, force: &mut [D])"), force, &|k| format!("force[{k}]"), false);
+    add(format!("rates<D: Number>(&self, {in_motion}, rates: &mut [D])"), rates, &|k| format!("rates[{k}]"), false);
     let head = "constraint<D: Number>(&self, t: D, q: &[D], u: &[D], rows: &mut [D])".to_string();
-    add(head, constraint, &|k| format!("rows[{k}]"), false)?;
+    add(head, constraint, &|k| format!("rows[{k}]"), false);
     let head = "output<D: Number>(&self, t: D, state: &State<'_, D>, u: &[D], out: &mut [D])".to_string();
-    add(head, output, &|k| format!("out[{k}]"), true)?;
+    add(head, output, &|k| format!("out[{k}]"), true);
     // both of the start may name the same parameters
     let [positions, velocities] = [(&start[0], "q"), (&start[1], "v")].map(|(program, to)| {
         let to = move |k: u32| format!("{to}_[{k}]");
-        body(program, &names, false, &to)
+        body(program, (&names, &mut tables), false, &to)
     });
-    let (positions, velocities) = (positions?, velocities?);
     let block = |body: &str| match body.is_empty() {
         true => String::new(),
         false => {
@@ -126,8 +164,7 @@ pub(crate) fn export(model: &FileModel) -> Result<String> {
         // writing to a text does not fail
         let _ = write!(text, "\n    fn {head} {{\n{body}    }}\n");
     }
-    text += "}\n";
-    Ok(text)
+    text + "}\n" + &tables.functions()
 }
 
 /// A part of a formula as text, and how tightly it holds together: sums 1, products 2, signs 3, calls and names 4.
@@ -142,7 +179,12 @@ impl Piece {
 }
 
 /// Statements of a program, behind those that name its values: what is used once stands where it is used.
-fn body(program: &Program, names: &Names, is_output: bool, target: &dyn Fn(u32) -> String) -> Result<String> {
+fn body(
+    program: &Program,
+    (names, tables): (&Names, &mut Tables),
+    is_output: bool,
+    target: &dyn Fn(u32) -> String,
+) -> String {
     let steps: Vec<(Operation, Target)> = program.listing().collect();
     // how often each result is read before its register is used for another
     let mut reads = vec![0usize; steps.len()];
@@ -191,7 +233,7 @@ fn body(program: &Program, names: &Names, is_output: bool, target: &dyn Fn(u32) 
             held.insert(*sine, sin);
             continue;
         }
-        let piece = piece(program, *operation, &mut get)?;
+        let piece = piece((program, tables), *operation, &mut get);
         match to {
             Target::Output(to) => {
                 let _ = writeln!(statements, "        {} = {};", target(*to), piece.0);
@@ -216,19 +258,26 @@ fn body(program: &Program, names: &Names, is_output: bool, target: &dyn Fn(u32) 
             format!("        let ({}) = ({});\n", left.join(", "), right.join(", "))
         }
     };
-    Ok(first + &statements)
+    first + &statements
 }
 
-fn piece(program: &Program, operation: Operation, get: &mut dyn FnMut(Operand) -> Piece) -> Result<Piece> {
-    let made = |text: String, strength: u8| Ok(Piece(text, strength));
+fn piece(
+    (program, tables): (&Program, &mut Tables),
+    operation: Operation,
+    get: &mut dyn FnMut(Operand) -> Piece,
+) -> Piece {
+    let made = |text: String, strength: u8| Piece(text, strength);
     let mut called = |function: &str, a: Operand| made(format!("{}.{function}()", get(a).within(4)), 4);
     match operation {
         Operation::Function(Function::Negative, a) | Operation::Negative(a) => {
             made(format!("-{}", get(a).within(4)), 3)
         }
+        Operation::Function(Function::SphericalBessel(order), a) => {
+            made(format!("{}.spherical_bessel({order})", get(a).within(4)), 4)
+        }
         Operation::Function(function, a) => called(name_of(function), a),
         Operation::Constant(k) => made(format!("D::from({})", number(k)), 4),
-        Operation::Copy(a) => Ok(get(a)),
+        Operation::Copy(a) => get(a),
         Operation::Add(a, b) | Operation::Pair(Pair::Add, a, b) => {
             made(format!("{} + {}", get(a).within(1), get(b).within(2)), 1)
         }
@@ -262,9 +311,8 @@ fn piece(program: &Program, operation: Operation, get: &mut dyn FnMut(Operand) -
             let compared = if or_equal { "at_most" } else { "less" };
             made(format!("D::select({}.{compared}({}), {}, {})", a.within(4), b.0, x.0, y.0), 4)
         }
-        Operation::Table(..) => {
-            let problem = "it has tables, which are written as data";
-            Err(Error::invalid("the model", problem, "write the functions of tables by hand, with `Number::of_pieces`"))
+        Operation::Table(table, order, a) => {
+            made(format!("{}({})", tables.name(program.table(table), order), get(a).0), 4)
         }
     }
 }
@@ -292,6 +340,8 @@ fn name_of(function: Function) -> &'static str {
         Function::Log10 => "log10",
         Function::Sqrt => "sqrt",
         Function::Cbrt => "cbrt",
+        // with their orders
+        Function::SphericalBessel(_) => "spherical_bessel",
         Function::Abs => "abs",
     }
 }

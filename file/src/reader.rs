@@ -103,13 +103,13 @@ fn of_root_by<R>(
 /// The model of a file as Rust, for whom files are not enough; a robot as a mechanism file.
 ///
 /// # Errors
-/// As [`read`], for mechanisms from parts, and for tables.
+/// As [`read`], and for mechanisms from parts.
 pub fn export(path: &Path) -> Result<String> {
     if is_robot(path) {
         return Ok(robot::translate(&text(path)?, path, &robot::Options::default())?.0);
     }
     of_root(&text(path)?, path, |root, lines| match begin(root, lines)? {
-        (mut reading, Kinds::Plain) => crate::export::export(&reading.model(root)?),
+        (mut reading, Kinds::Plain) => Ok(crate::export::export(&reading.model(root)?)),
         _ => Err(root.wrong("kind", "mechanisms from parts have no short form", "export a plain model")),
     })
 }

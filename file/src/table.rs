@@ -28,6 +28,12 @@ impl Table {
         Ok(Table { at: at.to_vec(), pieces: [own, first, second] })
     }
 
+    /// The pieces of the function or of a derivative: where each begins, and its coefficients.
+    pub fn pieces(&self, order: u8) -> impl Iterator<Item = (f64, [f64; 4])> {
+        let pieces = self.pieces.get(usize::from(order)).into_iter().flatten();
+        self.at.iter().copied().zip(pieces.copied())
+    }
+
     /// The value at `x`, or that of a derivative.
     #[inline]
     pub fn derivative<D: Number>(&self, order: u8, x: D) -> D {

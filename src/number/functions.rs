@@ -132,34 +132,17 @@ macro_rules! chain_rule_functions {
         fn atanh(&self) -> Self {
             self.chain(self.re.atanh(), (-self.re * self.re + 1.0).recip())
         }
-        /// sin(x)/x; near zero by its series, so that derivatives of every order exist there.
         #[inline]
         fn sph_j0(&self) -> Self {
-            if self.real_part().abs() < 1e-2 {
-                let s = *self * *self;
-                s * (s * (s * (-1.0 / 5040.0) + 1.0 / 120.0) - 1.0 / 6.0) + 1.0
-            } else {
-                self.sin() / *self
-            }
+            crate::number::bessel::spherical_bessel(0, *self)
         }
         #[inline]
         fn sph_j1(&self) -> Self {
-            if self.real_part().abs() < 1e-2 {
-                let s = *self * *self;
-                *self * (s * (s * (s * (-1.0 / 45360.0) + 1.0 / 840.0) - 1.0 / 30.0) + 1.0 / 3.0)
-            } else {
-                let (sin, cos) = self.sin_cos();
-                (sin / *self - cos) / *self
-            }
+            crate::number::bessel::spherical_bessel(1, *self)
         }
         #[inline]
         fn sph_j2(&self) -> Self {
-            if self.real_part().abs() < 1e-2 {
-                let s = *self * *self;
-                s * (s * (s * (s * (-1.0 / 498_960.0) + 1.0 / 7560.0) - 1.0 / 210.0) + 1.0 / 15.0)
-            } else {
-                self.sph_j1() * 3.0 / *self - self.sph_j0()
-            }
+            crate::number::bessel::spherical_bessel(2, *self)
         }
     };
 }

@@ -1,5 +1,6 @@
 //! The one bound that a model's functions carry.
 
+mod bessel;
 mod boilerplate;
 mod condition;
 mod functions;
@@ -95,6 +96,11 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         Condition::new(true).choose(own, own)
     }
 
+    /// The spherical Bessel function of the first kind of this order: j₀(x) is sin(x)/x, and 1 at 0. All its digits near zero, too.
+    fn spherical_bessel(self, order: u8) -> Self {
+        bessel::spherical_bessel(order, self)
+    }
+
     /// The larger of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
     #[inline]
     fn max(self, other: impl Into<Self>) -> Self {
@@ -142,6 +148,35 @@ mod tests {
         assert_eq!(f64::dot(&[], &[1.0]), 0.0);
         let sum = Number::dot(&[Jet { re: 2.0, eps: [1.0] }, Jet::from(3.0)], &[Jet { re: 5.0, eps: [4.0] }; 2]);
         assert_eq!((sum.re, sum.eps), (25.0, [5.0 + 8.0 + 12.0]));
+    }
+
+    /// Protects functions whose closed form loses all digits near zero: against values in 20 digits, and derivatives against jₙ' = jₙ₋₁ - (n + 1) jₙ / x.
+    #[test]
+    fn spherical_bessel_functions_keep_their_digits() {
+        // by series in fractions
+        let known = [
+            (0, 1e-3, 0.999_999_833_333_341_666_666),
+            (1, 1e-3, 3.333_333_000_000_011_88e-4),
+            (2, 1e-3, 6.666_666_190_476_203_95e-8),
+            (2, 1.0, 0.062_035_052_011_373_861_1),
+            (2, 2.9, 0.293_287_841_475_820_780),
+            (2, 3.1, 0.302_678_954_008_171_877),
+            (5, 0.5, 2.977_466_875_457_445_7e-6),
+            (0, -4.0, -0.189_200_623_826_982_063),
+        ];
+        for (order, x, value) in known {
+            let own = f64::spherical_bessel(x, order);
+            assert!((own - value).abs() <= 4e-15 * value.abs(), "j{order}({x}): {own:e}, {value:e}");
+        }
+        for x in [0.0, 0.2, 0.99, 1.01, 2.5, 7.0, -3.3] {
+            for order in 1..4u8 {
+                let own = num_dual::Dual64::from(x).derivative().spherical_bessel(order);
+                let [below, above] = [order - 1, order + 1].map(|order| f64::spherical_bessel(x, order));
+                let n = f64::from(order);
+                let slope = (n * below - (n + 1.0) * above) / (2.0 * n + 1.0);
+                assert!((own.eps - slope).abs() <= 2e-15, "j{order}'({x}): {:e}, {slope:e}", own.eps);
+            }
+        }
     }
 
     /// Protects the structure of matrices: a choice depends on what either branch does, is taken for linear in nothing of it, and is not zero where one

@@ -71,6 +71,8 @@ pub(crate) enum Function {
     Sqrt,
     Cbrt,
     Abs,
+    /// By its order.
+    SphericalBessel(u8),
 }
 
 /// A function of two numbers.
@@ -380,6 +382,16 @@ impl Graph {
                 let below = self.product(three, square)?;
                 return over(self, below);
             }
+            // (n jₙ₋₁ - (n + 1) jₙ₊₁) / (2n + 1), which has no division by zero at zero
+            Function::SphericalBessel(order) => {
+                let n = f64::from(order);
+                let [below, above] = [order.saturating_sub(1), order.saturating_add(1)];
+                let below = self.function(Function::SphericalBessel(below), a)?;
+                let above = self.function(Function::SphericalBessel(above), a)?;
+                let [left, right] = [n, n + 1.0].map(|factor| self.constant(factor / (2.0 * n + 1.0)));
+                let (left, right) = (self.product(left?, below)?, self.product(right?, above)?);
+                self.difference(left, right)?
+            }
             Function::Abs => {
                 let (zero, minus) = (self.constant(0.0)?, self.constant(-1.0)?);
                 self.select(false, [a, zero], [minus, one])?
@@ -493,6 +505,7 @@ pub(crate) fn of_one<D: Number>(function: Function, x: D) -> D {
         Function::Sqrt => x.sqrt(),
         Function::Cbrt => x.cbrt(),
         Function::Abs => x.abs(),
+        Function::SphericalBessel(order) => x.spherical_bessel(order),
     }
 }
 

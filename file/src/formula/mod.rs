@@ -73,7 +73,7 @@ const fn known(name: &'static str, arguments: usize, means: Means) -> Known {
     Known { name, arguments, means }
 }
 
-const KNOWN: [Known; 35] = [
+const KNOWN: [Known; 38] = [
     known("sin", 1, Means::Number(Function::Sin)),
     known("cos", 1, Means::Number(Function::Cos)),
     known("tan", 1, Means::Number(Function::Tan)),
@@ -92,6 +92,9 @@ const KNOWN: [Known; 35] = [
     known("log1p", 1, Means::Number(Function::Ln1p)),
     known("log2", 1, Means::Number(Function::Log2)),
     known("log10", 1, Means::Number(Function::Log10)),
+    known("sph_j0", 1, Means::Number(Function::SphericalBessel(0))),
+    known("sph_j1", 1, Means::Number(Function::SphericalBessel(1))),
+    known("sph_j2", 1, Means::Number(Function::SphericalBessel(2))),
     known("sqrt", 1, Means::Root(Function::Sqrt, 0.5)),
     known("cbrt", 1, Means::Root(Function::Cbrt, 1.0 / 3.0)),
     known("abs", 1, Means::Absolute),
@@ -118,6 +121,7 @@ pub(crate) const FUNCTIONS: &str = "\
 | `sin`, `cos`, `tan`, `asin`, `acos`, `atan`, `atan2(y, x)` | of angles in rad |
 | `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh` | |
 | `exp`, `expm1`, `ln`, `log1p`, `log2`, `log10` | |
+| `sph_j0`, `sph_j1`, `sph_j2` | spherical Bessel functions; `sph_j0(x)` is sin(x)/x, 1 at 0 |
 | `sqrt`, `cbrt`, `hypot(x, y)`, `abs`, `sign` | `sign(0)` is 0 |
 | `min(a, b)`, `max(a, b)`, `clamp(x, lowest, highest)`, `mod(a, b)` | |
 | `if(condition, a, b)` | a where the condition holds, else b; conditions are made with `<`, `<=`, `>`, `>=`, `and`, `or`, `not` |

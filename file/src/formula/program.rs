@@ -123,6 +123,11 @@ impl Program {
         std::array::from_fn(|k| self.choices[first as usize + k])
     }
 
+    /// A table by its number.
+    pub fn table(&self, number: u32) -> &Arc<Table> {
+        &self.tables[number as usize]
+    }
+
     /// Numbers of steps and registers.
     #[cfg(test)]
     pub fn size(&self) -> (usize, usize) {
@@ -397,8 +402,30 @@ mod tests {
     fn derivatives_are_those_of_dual_numbers() {
         use Function::*;
         let functions = [
-            Negative, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Atanh, Exp, ExpM1, Ln, Ln1p, Log2,
-            Log10, Sqrt, Cbrt, Abs,
+            Negative,
+            Sin,
+            Cos,
+            Tan,
+            Asin,
+            Acos,
+            Atan,
+            Sinh,
+            Cosh,
+            Tanh,
+            Asinh,
+            Atanh,
+            Exp,
+            ExpM1,
+            Ln,
+            Ln1p,
+            Log2,
+            Log10,
+            Sqrt,
+            Cbrt,
+            Abs,
+            SphericalBessel(0),
+            SphericalBessel(1),
+            SphericalBessel(2),
         ];
         // (there is no remainder of these numbers)
         let pairs =

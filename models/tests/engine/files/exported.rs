@@ -24,10 +24,7 @@ fn is_same<M: Model + 'static>(name: &str, model: M) {
 #[test]
 fn exported_models_are_those_of_files() {
     for name in ["emps", "pendulum", "stop"] {
-        let source = match name {
-            "stop" => without_tables(),
-            _ => costate_file::export(&folder().join(format!("{name}.toml"))).unwrap(),
-        };
+        let source = costate_file::export(&folder().join(format!("{name}.toml"))).unwrap();
         let place = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/engine/files/exported/{name}.rs"));
         if std::env::var_os("WRITE").is_some() {
             std::fs::write(&place, &source).unwrap();
@@ -41,18 +38,5 @@ fn exported_models_are_those_of_files() {
     }
     is_same("emps", emps::Emps);
     is_same("pendulum", pendulum::Pendulum);
-    assert_eq!(stop::Stop.signature().parameters.len(), 6);
-}
-
-/// The model with branches, powers and functions, whose table is refused.
-fn without_tables() -> String {
-    let path = folder().join("stop.toml");
-    let refused = costate_file::export(&path).unwrap_err().to_string();
-    assert!(refused.contains("it has tables"), "{refused}");
-    let text = std::fs::read_to_string(&path).unwrap().replace(" + magnet(x)", "");
-    let own = std::env::temp_dir().join(format!("costate_{}_stop.toml", std::process::id()));
-    std::fs::write(&own, text).unwrap();
-    let source = costate_file::export(&own);
-    std::fs::remove_file(&own).unwrap();
-    source.unwrap()
+    is_same("stop", stop::Stop);
 }

@@ -32,9 +32,7 @@ impl Model for Stop {
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let (x, x_rate, F, k, c, d, Fc, v_s) = (q[0], v[0], w[0], u[1], u[2], u[3], u[4], u[5]);
-        force[0] = F
-            - k * x
-            - D::select(D::from(0.02).less(x), c * (x - 0.02).powf(1.5), D::from(0.0))
+        force[0] = F - k * x - D::select(D::from(0.02).less(x), c * (x - 0.02).powf(1.5), D::from(0.0)) + table_1(x)
             - Fc * (x_rate / v_s).tanh()
             - d * x_rate;
     }
@@ -44,4 +42,19 @@ impl Model for Stop {
         out[0] = x;
         out[1] = x_acceleration;
     }
+}
+
+/// A table of the file: where each piece begins, and the coefficients of its cubic.
+fn table_1<D: Number>(x: D) -> D {
+    const PIECES: [(f64, [f64; 4]); 8] = [
+        (-0.5, [0.0, -0.6666666666666667, 0.0, 0.0]),
+        (-0.2, [-0.2, -2.9999999999999996, 0.0, 0.0]),
+        (-0.1, [-0.5, -10.0, 0.0, 0.0]),
+        (-0.05, [-1.0, 20.0, 0.0, 0.0]),
+        (0.0, [0.0, 20.0, 0.0, 0.0]),
+        (0.05, [1.0, -10.0, 0.0, 0.0]),
+        (0.1, [0.5, -2.9999999999999996, 0.0, 0.0]),
+        (0.2, [0.2, -0.6666666666666667, 0.0, 0.0]),
+    ];
+    x.of_pieces(|x| PIECES[PIECES.partition_point(|piece| piece.0 <= x).saturating_sub(1)])
 }
