@@ -53,7 +53,7 @@ pub(super) struct ProblemArguments {
     /// HHT with this numerical damping, from -1/3 to 0
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
-    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2 (:NAME=X)
+    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2, inverse-dynamics (:NAME=X)
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
     /// Begin as-given, projected (onto the constraints) or in static equilibrium

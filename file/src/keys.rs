@@ -407,10 +407,10 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         about: "Its coordinates are `NAME.x`, `NAME.y`, `NAME.z` and Euler parameters `NAME.e0` to `NAME.e3`.",
         rows: r#"| `mass` | value | kg | must be given, or a `pseudo_inertia` | | `0.3` |
 | `inertia` | list of three or six values | kg m^2 | must be given, or another form | moments about the centre of mass in the body's axes, or entries xx, yy, zz, xy, xz, yz of the tensor | `[1e-3, 1e-3, "I_z"]` |
-| `inertia_factors` | list of six values | | in the place of it | [factors of which every choice is possible](inertia.md) | `[-3.0, -3.0, -3.5, 0.0, 0.0, 0.0]` |
+| `inertia_factors` | list of six values | | in the place of it | [factors of which every choice is possible](inertia.md#entries-or-factors): ln L11, ln L22, ln L33, L21, L31, L32 | `[-3.0, -3.0, -3.5, 0.0, 0.0, 0.0]` |
 | `first_moments` | list of three values | kg m | in the place of `center` | mass times centre of mass, with an `inertia_about_origin`: [all forces are linear in them](inertia.md) | `[0.0, "h_y", 0.0]` |
 | `inertia_about_origin` | list of six values | kg m^2 | in the place of `inertia` | entries xx, yy, zz, xy, xz, yz of the tensor about the body's origin, with `first_moments` | `[2e-3, 2e-3, "I_z", 0.0, 0.0, 0.0]` |
-| `pseudo_inertia` | list of ten values | | in the place of mass, centre and inertia | [factors of which every choice is possible](inertia.md) | `["alpha", -3.0, -3.0, -3.5, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0]` |
+| `pseudo_inertia` | list of ten values | | in the place of mass, centre and inertia | [factors of which every choice is possible](robots.md#ten-numbers-of-a-body): α, d1, d2, d3, s12, s13, s23, t1, t2, t3; the mass is exp(2α) | `["alpha", -3.0, -3.0, -3.5, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0]` |
 | `center` | list of three values | m | `[0, 0, 0]` | centre of mass in the body's axes | `[0.02, 0.0, 0.0]` |
 | `at` | list of three values | m | `[0, 0, 0]` | position of its origin at the start | `[0.0, 0.0, 0.1]` |
 | `turned` | list of three numbers | rad | `[0, 0, 0]` | rotation vector of its axes at the start | `[0.0, 0.0, 1.57]` |

@@ -188,7 +188,7 @@ impl Around<'_> {
             pairs.iter().map(row).sum::<f64>().max(0.0).sqrt()
         };
         let all: Vec<f64> = places.iter().map(|place| u[*place]).collect();
-        let mut gradient = Gradient::new(simulation, squares)?.with_respect_to(&own).interrupted_by(interrupt);
+        let mut gradient = Gradient::by_parameters(simulation, squares, &own)?.interrupted_by(interrupt);
         let mut samples: Vec<_> =
             squares.references().iter().map(|reference| squares.samples(reference).enumerate()).collect();
         gradient.residuals_and_outputs(&all, squares, &|_| true, &mut |seen| match seen {

@@ -37,18 +37,32 @@ pub(crate) struct Member<'p> {
     slope: Vec<f64>,
 }
 
+/// Which of an experiment's parameters, by their places in the problem, are among these.
+fn own_places(places: &[usize], parameters: &[usize]) -> Vec<usize> {
+    (0..places.len()).filter(|&k| parameters.contains(&places[k])).collect()
+}
+
 impl<'p> Ensemble<'p> {
     /// Evaluator of the costs that the experiments have.
     pub(crate) fn new(problem: &'p Problem) -> Result<Self> {
-        Ensemble::around(problem, &*problem.first().cost)
+        Ensemble::around(problem, &*problem.first().cost, None)
     }
 
-    /// Evaluator with another cost for the first experiment, which has its constraints in it.
-    pub(crate) fn around(problem: &'p Problem, first: &'p dyn Cost) -> Result<Self> {
+    /// Evaluator whose derivatives are by these parameters alone, as [`Gradient::by_parameters`].
+    pub(crate) fn by_parameters(problem: &'p Problem, parameters: &[usize]) -> Result<Self> {
+        Ensemble::around(problem, &*problem.first().cost, Some(parameters))
+    }
+
+    /// Evaluator with another cost for the first experiment, which has its constraints in it, by some parameters or by all.
+    pub(crate) fn around(problem: &'p Problem, first: &'p dyn Cost, by: Option<&[usize]>) -> Result<Self> {
         let member = |(k, experiment): (usize, &'p Experiment)| {
             let cost = if k == 0 { first } else { &*experiment.cost };
             let zeros = vec![0.0; experiment.places.len()];
-            let gradient = Gradient::new(&experiment.simulation, cost)?;
+            let simulation = &experiment.simulation;
+            let gradient = match by {
+                Some(by) => Gradient::by_parameters(simulation, cost, &own_places(&experiment.places, by))?,
+                None => Gradient::new(simulation, cost)?,
+            };
             Ok(Member { experiment, gradient, u: zeros.clone(), slope: zeros })
         };
         let members = problem.experiments.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
@@ -78,10 +92,7 @@ impl<'p> Ensemble<'p> {
 
     /// Restricts derivatives to these parameters, as [`Gradient::with_respect_to`].
     pub fn with_respect_to(self, parameters: &[usize]) -> Self {
-        self.with(|gradient, places| {
-            let own: Vec<usize> = (0..places.len()).filter(|&k| parameters.contains(&places[k])).collect();
-            gradient.with_respect_to(&own)
-        })
+        self.with(|gradient, places| gradient.with_respect_to(&own_places(places, parameters)))
     }
 
     pub(crate) fn leaving_out_inconsistent(self, may_be: impl Fn(usize) -> bool) -> Self {

@@ -80,7 +80,7 @@ pub(super) fn sizes(problem: &Problem, (start, free): (&[f64], &[usize]), settin
     };
     let data = costs.iter().map(|cost| LeastSquares::scale(cost)).sum::<f64>();
     let places: Vec<usize> = asked.iter().map(|&place| free[place]).collect();
-    let mut engine = Ensemble::new(problem)?.with_respect_to(&places).interrupted_by(&settings.options.interrupt);
+    let mut engine = Ensemble::by_parameters(problem, &places)?.interrupted_by(&settings.options.interrupt);
     let columns = match engine.linearise(start, &costs) {
         Ok(linearised) => linearised.column_norms(),
         // the search itself says what is wrong with its start

@@ -268,7 +268,7 @@ pub(crate) fn identify_from(
     let is_constrained = !problem.constraints.is_empty();
     let cost: &dyn Cost = if is_constrained { &augmented } else { &*first.cost };
     let mut objective = Reduced {
-        gradient: Ensemble::around(problem, cost)?.with_respect_to(free).interrupted_by(&settings.options.interrupt),
+        gradient: Ensemble::around(problem, cost, Some(free))?.interrupted_by(&settings.options.interrupt),
         method: settings.gradient,
         u: start.to_vec(),
         full: vec![0.0; start.len()],

@@ -229,7 +229,7 @@ impl Part {
         let columns: Vec<usize> = (0..by[0].nrows()).filter(follows).collect();
         let (base, away) = (values(&*system, &at), values(&*system, &other));
         let inner: Simulation = experiment.simulation.with_system(innermost(&system));
-        let mut gradient = Gradient::new(&inner, cost)?.with_respect_to(&columns).interrupted_by(interrupt);
+        let mut gradient = Gradient::by_parameters(&inner, cost, &columns)?.interrupted_by(interrupt);
         let mut reductions = vec![Reduction::new(columns.len()); cost.references().len()];
         let mut derivatives = vec![0.0; columns.len()];
         gradient.residual_rows(&base, cost, &mut |row| {

@@ -399,7 +399,7 @@ impl Problem {
 
     /// Evaluator of cost and gradient with respect to the free parameters alone: derivatives by the others are zero.
     pub fn gradient_by_free(&self) -> Result<Ensemble<'_>> {
-        Ok(Ensemble::new(self)?.with_respect_to(&self.free()))
+        Ensemble::by_parameters(self, &self.free())
     }
 
     /// Places of the parameters that an identification changes.

@@ -66,7 +66,7 @@ impl<'p> SolverProblem<'p> {
         let free = some_free(problem)?;
         let variable = |k: &usize| variable_of(&problem.parameters[*k], problem.start[*k]);
         let scaling = Scaling::new(&free.iter().map(variable).collect::<Vec<Variable>>())?;
-        let mut ensemble = Ensemble::new(problem)?.with_respect_to(&free);
+        let mut ensemble = Ensemble::by_parameters(problem, &free)?;
         let cost = ensemble.cost(&problem.start)?;
         let penalty = if cost > 0.0 { cost } else { 1.0 };
         Ok(SolverProblem {

@@ -51,18 +51,26 @@ impl Choice {
         let Sizes { n, m, p, .. } = sizes;
         let mut without = structure.clone();
         without.forget_parameters(n, m, &vec![true; p]);
-        let more = |price: &dyn Fn(&Structure) -> usize| price(structure).saturating_sub(price(&without));
+        let prices = [MOTION, CONSTRAINT, OUTPUT];
+        let more = |k: usize, price: &dyn Fn(&Structure) -> usize| {
+            let all = price(structure);
+            // what costs no more than a sweep is not compared any further
+            if mode == Mode::Cheaper && all <= prices[k] { 0 } else { all.saturating_sub(price(&without)) }
+        };
         let forwards = [
-            more(&|s| Plan::full_in_two(s, sizes).0[0].price()),
-            more(&|s| of_constraints(s.curved_or_parametric.len(), s.constraint_parameters.len())),
-            if structure.output_is_linear { 0 } else { more(&|s| Plan::output(s, sizes.output_variables()).0.price()) },
+            more(0, &|s| Plan::full_in_two(s, sizes).0[0].price()),
+            more(1, &|s| of_constraints(s.curved_or_parametric.len(), s.constraint_parameters.len())),
+            if structure.output_is_linear {
+                0
+            } else {
+                more(2, &|s| Plan::output(s, sizes.output_variables()).0.price())
+            },
         ];
         let exist = [
             structure.force != without.force || structure.inertia != without.inertia,
             !structure.constraint_parameters.is_empty(),
             structure.output != without.output,
         ];
-        let prices = [MOTION, CONSTRAINT, OUTPUT];
         let [motion, constraint, output] = std::array::from_fn(|k| match mode {
             Mode::Cheaper => forwards[k] > prices[k],
             Mode::Forward => false,

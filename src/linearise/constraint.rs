@@ -288,7 +288,8 @@ where
     for<'a> dyn Functions + 'a: ConstraintOn<Jet<Jet<T, 1>, 1>>,
 {
     fn new(Sizes { n, m, p, .. }: Sizes) -> Self {
-        let zeros = |count| vec![Jet::from(0.0); count];
+        // without constraints nothing is asked
+        let zeros = |count| vec![Jet::from(0.0); if m == 0 { 0 } else { count }];
         MotionNumbers { q: zeros(n), u: zeros(p), c: zeros(m) }
     }
 

@@ -141,7 +141,7 @@ impl<'p> Informed<'p> {
         sought.check(simulation, found)?;
         let unknown: Vec<usize> = sought.parameters.iter().map(|parameter| parameter.index).collect();
         let both = [&unknown[..], found].concat();
-        let tangents = Gradient::new(simulation, &sought.measured)?.with_respect_to(&unknown);
+        let tangents = Gradient::by_parameters(simulation, &sought.measured, &unknown)?;
         let one = |_| Ok(Gradient::with_inputs(simulation, &sought.measured)?.with_respect_to(&both));
         let second = (0..costate::parallel::threads()?).map(one).collect::<Result<_>>()?;
         let mut u = simulation.signature().nominal();

@@ -143,7 +143,7 @@ pub(super) const CANDIDATE: Keys = Keys {
 pub(super) const INTEGRATOR: Keys = Keys {
     head: "[integrator]",
     about: "A setting alone (`alpha`, `spectral_radius`, `gamma`, `penalty`, `pure_penalty`) names its scheme, too. [Which scheme](schemes.md).",
-    rows: r#"| `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p` or `bdf2` | | the model's | time integrator | `"generalized-alpha"` |
+    rows: r#"| `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p`, `bdf2`, or [`inverse-dynamics`](robots.md#motion-given-forces-compared) | | the model's | [time integrator](schemes.md) | `"generalized-alpha"` |
 | `alpha` | number from -1/3 to 0 | | -0.05 | damping of `hht` and `hht-literal` | `-0.05` |
 | `start_order` | 1 or 2 | | 1 | of `hht`: accelerations and multipliers behind the start are of first order, as published, or of second | `1` |
 | `spectral_radius` | number from 0 to 1 | | 0.8 | of `generalized-alpha` and `i2p`; 1 does not damp | `0.8` |

@@ -228,7 +228,7 @@ impl Ground<'_> {
     /// slope as it is, that of the cost by the parameter alone (the envelope theorem).
     fn is_jump(&self, k: usize, below: &ProfilePoint, above: &ProfilePoint) -> Result<bool> {
         let interrupt = &self.settings.options.interrupt;
-        let mut engine = Ensemble::new(self.problem)?.with_respect_to(&[k]).interrupted_by(interrupt);
+        let mut engine = Ensemble::by_parameters(self.problem, &[k])?.interrupted_by(interrupt);
         let mut slope = vec![0.0; above.u.len()];
         let mut steepest = 0.0_f64;
         for point in [below, above] {

@@ -42,7 +42,21 @@ fn files_of_the_cookbook_run() {
     }
 }
 
-// Protects readers from dead ends: relative links of all pages lead to files that are there, and every page is in the book.
+// Names of a page's headings in links, as GitHub and mdbook make them.
+fn anchors(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let headings =
+        text.lines().filter_map(|line| line.strip_prefix('#')).map(|line| line.trim_start_matches('#').trim());
+    let plain = |c: char| match c {
+        ' ' => Some('-'),
+        c if c.is_alphanumeric() || "-_".contains(c) => c.to_lowercase().next(),
+        _ => None,
+    };
+    headings.map(|heading| heading.chars().filter_map(plain).collect()).collect()
+}
+
+// Protects readers from dead ends: relative links of all pages lead to files that are there, and to headings that are in them; every page is in the book,
+// which lies where links to other folders lead to these, too.
 #[test]
 fn links_lead_somewhere() {
     let docs = root().join("docs");
@@ -62,13 +76,22 @@ fn links_lead_somewhere() {
         for part in text.split("](").skip(1) {
             let target = part.split(')').next().unwrap_or_default();
             let file = target.split('#').next().unwrap_or_default();
-            if file.is_empty() || target.contains("://") || target.contains(' ') {
+            if target.contains("://") || target.contains(' ') {
                 continue;
             }
-            if !page.parent().unwrap().join(file).exists() {
+            let file = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let is_there = match target.split_once('#') {
+                Some((_, heading)) if file.extension().is_some_and(|own| own == "md") => {
+                    anchors(&file).iter().any(|own| own == heading)
+                }
+                _ => file.exists(),
+            };
+            if !is_there {
                 dead.push(format!("{name}: {target}"));
             }
         }
     }
     assert!(dead.is_empty(), "{dead:#?}");
+    let book: toml::Table = std::fs::read_to_string(root().join("book.toml")).unwrap().parse().unwrap();
+    assert_eq!(book["build"]["build-dir"].as_str().map(|own| own.contains('/')), Some(false));
 }

@@ -96,6 +96,20 @@ impl<'p> Gradient<'p> {
         Gradient::around(Workspace::new(simulation), simulation, cost)
     }
 
+    /// A workspace with respect to these parameters alone, by their places: as [`Gradient::with_respect_to`], but derivatives by all others are not even
+    /// prepared.
+    ///
+    /// # Errors
+    /// As [`Gradient::new`].
+    pub fn by_parameters(simulation: &'p Simulation, cost: &'p dyn Cost, parameters: &[usize]) -> Result<Self> {
+        let count = simulation.signature().parameters.len();
+        let own: Vec<usize> = (0..count).filter(|k| parameters.contains(k)).collect();
+        let workspace = Workspace::by(simulation, By { parameters: Some(&own), ..By::PARAMETERS });
+        let mut gradient = Gradient::around(workspace, simulation, cost)?;
+        gradient.want(parameters);
+        Ok(gradient)
+    }
+
     /// A workspace that takes derivatives with respect to the inputs at all times, too, and lets them be changed: [`Gradient::inputs_mut`],
     /// [`Gradient::by_inputs`].
     ///
@@ -161,12 +175,16 @@ impl<'p> Gradient<'p> {
     /// Takes derivatives with respect to these parameters only (by their places); those by the others are not worked out, and come out
     /// as zero. A start as given has to follow the parameters that are differentiated, and no others.
     pub fn with_respect_to(mut self, parameters: &[usize]) -> Self {
+        self.want(parameters);
+        self.by_wanted()
+    }
+
+    fn want(&mut self, parameters: &[usize]) {
         self.wanted.fill(Wanted::No);
         let count = self.wanted.len();
         for &k in parameters.iter().filter(|k| **k < count) {
             self.wanted[k] = Wanted::Yes;
         }
-        self.by_wanted()
     }
 
     /// Lets the mechanism be differentiated by the parameters that are wanted, and no others.
