@@ -373,6 +373,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `rotor` | table of tables | | none | inertias that move with a joint alone, such as rotors behind gears | `{ r = { of = "hinge", inertia = "J" } }` |
 | `coupling` | table of tables | | none | gears between joints: turns or ways go together | `{ g = { from = "shoulder", on = "elbow", ratio = -1.0 } }` |
 | `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
+| `controller` | table of tables | | none | controllers in joints: a reference, gains, a feed-forward | `{ c = { of = "hinge", reference = "r", proportional = 100.0 } }` |
 | `dc_motor` | table of tables | | none | direct-current motors in joints | `{ m = { of = "hinge", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
 | `bushing` | table of tables | | none | elastic bearings between two places | `{ b = { ground = [0, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", 1e5] } }` |
 | `force` | table of tables | | none | forces at a place, as in the plane | `{ push = { load = [0, 0, 0], direction = [1, 0, 0], is = "F" } }` |
@@ -505,6 +506,20 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `inductance` | value | H | must be given | | `2e-3` |"#,
     };
 
+    pub(crate) const CONTROLLER: Keys = Keys {
+        head: "[controller.NAME]",
+        about: "A controller in a joint, for the angle or way x: effort = P (r - x) + I z + D (r' - x') + f, z' = r - x, with z a [state](states.md) `NAME.integral` where there is an `integral` \
+gain. It has no limits. Signals are as strengths of forces.",
+        rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
+| `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
+| `reference` | formula | rad or m | must be given | r | `"q1(t)"` |
+| `reference_rate` | formula | rad/s or m/s | the derivative of a reference in `t`; else zero | r' | `"r_rate"` |
+| `proportional` | value | N m/rad or N/m | left out | P | `"kp"` |
+| `integral` | value | N m/(rad s) or N/(m s) | left out | I | `300.0` |
+| `derivative` | value | N m s/rad or N s/m | left out | D | `"kd"` |
+| `feed_forward` | formula | N m or N | 0 | f | `"tau"` |"#,
+    };
+
     pub(crate) const BUSHING: Keys = Keys {
         head: "[bushing.NAME]",
         about: "Two places; along and about the first one's axes (across, the third one, along the axis).",
@@ -552,9 +567,9 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     pub(crate) const SENSOR: Keys = Keys {
         head: "[sensor.NAME] of space",
         about: "Sensors of places name one place.",
-        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `drive`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
+        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `drive`, `controller`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
 | `on` | text | | must be given with `angular_velocity`, `reaction` | the body; the member that a reaction acts on | `"top"` |
-| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction`, `drive` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law; the drive | `"hinge"` |
+| `of` | text | | must be given with `joint`, `strut`, `state`, `reaction`, `drive`, `controller` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law or a controller; the drive; the controller | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | of a `joint` | `"turn"` |
 | `axes` | `world`, `body` or `joint` | | `world` | of `velocity`, `acceleration`, `angular_velocity`, `reaction` (which alone has `joint`) | `"body"` |
 | `gain` | value | | 1 | of an `accelerometer` or `gyroscope` | `"gain"` |
@@ -562,7 +577,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 17] = [
+    pub(crate) const ALL: [&Keys; 18] = [
         &TOP,
         &INCLUDE,
         &BODY,
@@ -573,6 +588,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
         &ROTOR,
         &COUPLING,
         &MOTOR,
+        &CONTROLLER,
         &DC_MOTOR,
         &BUSHING,
         &FORCE,

@@ -256,6 +256,48 @@ impl<F: FunctionOfTime> Strength for Timed<F> {
     }
 }
 
+/// No function of time: of commands that have none.
+#[derive(Debug, Clone, Copy)]
+pub enum NoFunction {}
+
+impl FunctionOfTime for NoFunction {
+    fn at<D: Number>(&self, _t: D, _u: &[D]) -> D {
+        match *self {}
+    }
+}
+
+/// Either of the two strengths, where one element has several.
+pub(crate) enum Either<F> {
+    Given,
+    Timed(Timed<F>),
+}
+
+impl<F> Clone for Either<F> {
+    fn clone(&self) -> Self {
+        match self {
+            Either::Given => Either::Given,
+            Either::Timed(Timed(function)) => Either::Timed(Timed(function.clone())),
+        }
+    }
+}
+
+impl<F: FunctionOfTime> Strength for Either<F> {
+    #[inline]
+    fn at<D: Number>(&self, t: D, w: &[D], u: &[D]) -> D {
+        match self {
+            Either::Given => Given.at(t, w, u),
+            Either::Timed(timed) => timed.at(t, w, u),
+        }
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        match self {
+            Either::Given => None,
+            Either::Timed(timed) => timed.known_times(),
+        }
+    }
+}
+
 /// A strength with the parameters and the input that an element is connected to for it, and as it is drawn.
 pub(crate) struct Source<S> {
     pub strength: S,
@@ -278,6 +320,18 @@ impl From<Amount> for Source<Given> {
             factor.evaluate(u) * input
         });
         Source { strength: Given, parameters: vec![factor], input, seen }
+    }
+}
+
+impl<F: FunctionOfTime> Source<Either<F>> {
+    pub fn either(amount: Amount) -> Self {
+        let Source { strength: Given, parameters, input, seen } = amount.into();
+        Source { strength: Either::Given, parameters, input, seen }
+    }
+
+    pub fn either_timed(function: F, parameters: Vec<Value>) -> Self {
+        let Source { strength, parameters, input, seen } = Source::timed(function, parameters);
+        Source { strength: Either::Timed(strength), parameters, input, seen }
     }
 }
 

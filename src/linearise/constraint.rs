@@ -288,8 +288,7 @@ where
     for<'a> dyn Functions + 'a: ConstraintOn<Jet<Jet<T, 1>, 1>>,
 {
     fn new(Sizes { n, m, p, .. }: Sizes) -> Self {
-        // without constraints nothing is asked
-        let zeros = |count| vec![Jet::from(0.0); if m == 0 { 0 } else { count }];
+        let zeros = |count| vec![Jet::from(0.0); count];
         MotionNumbers { q: zeros(n), u: zeros(p), c: zeros(m) }
     }
 

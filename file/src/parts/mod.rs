@@ -19,7 +19,7 @@ use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows};
 use costate_parts::law::{Amount, Axes, FunctionOfTime, Law};
-use costate_parts::spatial::Path;
+use costate_parts::spatial::{Command, Path};
 use std::sync::Arc;
 
 /// States of a law, at most.
@@ -470,6 +470,29 @@ impl<'r, M: Declares> Properties<'r, M> {
     fn circuit(&mut self, own: &Section<'_>, constant: &str) -> Result<[Value; 3]> {
         let constant = self.value(own, "torque_constant", constant)?;
         Ok([constant, self.value(own, "resistance", "Ohm")?, self.value(own, "inductance", "H")?])
+    }
+
+    /// A signal of a controller.
+    fn command(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<Command<OfTime>> {
+        Ok(match self.strength(own, key, unit)? {
+            Strength::Given(amount) => Command::given(amount),
+            Strength::OfTime(function, parameters) => Command::of_time(function, parameters),
+        })
+    }
+
+    /// The derivative of a signal that is a function of the time.
+    fn command_rate(&mut self, own: &Section<'_>, key: &str, unit: &str) -> Result<Option<Command<OfTime>>> {
+        let large = self.reading.large();
+        let formula = self.reading.formula(own, key, what(own, key), false)?;
+        let place = self.reading.in_unit(&formula, OF_AMOUNT, unit_of(unit))?;
+        let graph = &mut self.reading.formulas.graph;
+        if graph.banks(place) & Bank::Time.bit() == 0 {
+            return Ok(None);
+        }
+        let rate = graph.derivative(place, Bank::Time, 0).map_err(large)?;
+        let (program, used) = Program::of_own_parameters(graph, &[(rate, 0)]);
+        let parameters: Vec<Value> = used.iter().map(|k| self.parameters[*k]).collect();
+        Ok(Some(Command::of_time(OfTime::Formula(program), parameters)))
     }
 
     /// Three formulas in time and parameters, or three motions, with the parameters that they take.

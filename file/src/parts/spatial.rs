@@ -1,7 +1,9 @@
 //! Mechanisms of space from parts.
 
 use super::include::{Builder, Members, Reader, Start, Transform, cannot_be_placed, constants, read_all};
-use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only};
+use super::{
+    Declares, FormulaLaw, OfTime, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only,
+};
 use crate::formula::graph::{Function, Graph, Pair, Place as NodePlace, TooLarge};
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
@@ -13,7 +15,9 @@ use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows, Row, StateVariable};
 use costate_parts::law::{Axes, Linear};
-use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut};
+use costate_parts::spatial::{
+    Body, Controlled, Controller, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut,
+};
 
 /// A spring, for sensors.
 enum AnyStrut {
@@ -43,6 +47,7 @@ struct Parts<'r> {
     struts: Vec<(String, AnyStrut)>,
     /// Rows of the drives of joints.
     drives: Vec<(String, (Vec<Row>, Freedom))>,
+    controllers: Vec<(String, Controlled<OfTime>)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
     /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
@@ -100,10 +105,11 @@ enum Axis {
 pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechanism, Option<ByFormulas>)> {
     let mechanism = Mechanism::new(&reading.signature.name);
     let at = Members::of_root(mechanism.ground());
-    let (joints, struts, drives, states) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (joints, struts, drives) = (Vec::new(), Vec::new(), Vec::new());
+    let (controllers, states) = (Vec::new(), Vec::new());
     let own = Properties::begin(reading, mechanism);
     let (sensed, backwards) = (None, Vec::new());
-    let mut parts = Parts { own, at, joints, struts, drives, states, backwards, sensed };
+    let mut parts = Parts { own, at, joints, struts, drives, controllers, states, backwards, sensed };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -122,7 +128,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    let kinds: [(&str, Reader<Parts<'_>>); 27] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 28] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -142,6 +148,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         ("rotor", Parts::rotor),
         ("coupling", Parts::coupling),
         ("motor", Parts::motor),
+        ("controller", Parts::controller),
         ("dc_motor", Parts::dc_motor),
         ("bushing", Parts::bushing),
         ("force", Parts::force),
@@ -546,6 +553,42 @@ impl Parts<'_> {
         Ok(())
     }
 
+    fn controller(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.at.full(name);
+        own.only(&[&keys::CONTROLLER])?;
+        let (joint, freedom, [place, effort]) = self.freedom(own)?;
+        let rate = format!("{place}/s");
+        let mut controller = Controller::of(self.own.command(own, "reference", place)?);
+        if own.table.contains_key("reference_rate") {
+            controller = controller.reference_rate(self.own.command(own, "reference_rate", &rate)?);
+        } else if let Some(command) = self.own.command_rate(own, "reference", place)? {
+            controller = controller.reference_rate(command);
+        }
+        if own.table.contains_key("feed_forward") {
+            controller = controller.feed_forward(self.own.command(own, "feed_forward", effort)?);
+        }
+        type Add = fn(Controller<OfTime>, Value) -> Controller<OfTime>;
+        let gains: [(&str, String, Add); 3] = [
+            ("proportional", format!("({effort})/{place}"), Controller::proportional),
+            ("integral", format!("({effort})/({place} s)"), Controller::integral),
+            ("derivative", format!("({effort}) s/{place}"), Controller::derivative),
+        ];
+        if !gains.iter().any(|(key, ..)| own.table.contains_key(*key)) {
+            let remedy = "give `proportional`, `integral` or `derivative`, or take a motor for what acts without";
+            return Err(own.wrong("proportional", "it has no gain", remedy));
+        }
+        for (key, unit, add) in gains {
+            if own.table.contains_key(key) {
+                controller = add(controller, self.own.value(own, key, &unit)?);
+            }
+        }
+        if let Some(added) = self.own.mechanism.controller(name, &joint, freedom, controller) {
+            self.states.extend(added.integral.map(|state| (format!("{name}.integral"), state)));
+            self.controllers.push((name.to_string(), added));
+        }
+        Ok(())
+    }
+
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
         own.only(&[&keys::DC_MOTOR])?;
@@ -709,6 +752,7 @@ impl Parts<'_> {
             "state",
             "reaction",
             "drive",
+            "controller",
             "energy",
             "dissipation",
             "momentum",
@@ -719,7 +763,7 @@ impl Parts<'_> {
             "accelerometer" | "gyroscope" => &["shows", "gain", "bias"],
             "angular_velocity" => &["shows", "on", "axes"],
             "joint" => &["shows", "of", "freedom"],
-            "strut" | "state" | "drive" => &["shows", "of"],
+            "strut" | "state" | "drive" | "controller" => &["shows", "of"],
             "reaction" => &["shows", "of", "on", "axes"],
             other if known.contains(&other) => &["shows"],
             other => return Err(own.at("shows", Error::unknown("sensor", other, own.place(), known))),
@@ -777,6 +821,10 @@ impl Parts<'_> {
             "drive" => {
                 let (rows, freedom) = named(own, "of", "drive of a joint", (&self.drives, &self.at.frame.prefix))?;
                 self.own.mechanism.drive_sensor(name, rows, *freedom);
+            }
+            "controller" => {
+                let of = named(own, "of", "controller", (&self.controllers, &self.at.frame.prefix))?;
+                self.own.mechanism.controller_sensor(name, of);
             }
             "energy" => self.own.mechanism.energy(name),
             "dissipation" => self.own.mechanism.dissipation(name),

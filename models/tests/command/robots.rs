@@ -67,6 +67,63 @@ fn from_a_robot_and_a_log_to_parameters() {
     assert!(found["evaluations"].as_u64().unwrap() <= 5, "{}", found["evaluations"]);
 }
 
+/// An arm of two links in a vertical plane.
+const TWO: &str = r#"<robot name="arm">
+<link name="table"/>
+<link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2.5"/><inertia ixx="0.03" iyy="0.03" izz="0.006"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0 0.15"/><mass value="1.2"/><inertia ixx="0.01" iyy="0.012" izz="0.003"/></inertial></link>
+<joint name="shoulder" type="continuous"><parent link="table"/><child link="upper"/><axis xyz="0 1 0"/><dynamics damping="0.4" friction="0.2"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+<dynamics damping="0.2" friction="0.1"/></joint>
+</robot>
+"#;
+
+// Protects the page, whose files are run here, and the way through a simulation: with controllers in the loop, gains and friction that the start does not know are found
+// from commanded and measured motions.
+#[test]
+fn controllers_in_the_loop() {
+    let place = Place::new();
+    place.write("arm.urdf", TWO);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/robots.md")).unwrap();
+    for name in ["arm_bristles.toml", "arm_controlled.toml", "controlled_problem.toml"] {
+        let from = page.find(&format!("# {name}")).unwrap();
+        place.write(name, page[from..].split("```").next().unwrap());
+    }
+    let log = |measured: &[Vec<f64>]| {
+        let mut text = "t,r1,r2,q1,q2,tau1,tau2\n".to_string();
+        for k in 0..=400 {
+            let t = 0.01 * f64::from(k);
+            let told = [0.4 * (1.0 - (3.0 * t).cos()), 0.5 * (2.0 * t).sin().powi(2)];
+            let of = |column: usize| measured.get(column).map_or(0.0, |own| own[k as usize]);
+            let _ = writeln!(text, "{t},{},{},{},{},{},{}", told[0], told[1], of(0), of(1), of(2), of(3));
+        }
+        text
+    };
+    place.write("log.csv", log(&[]));
+    place.good("check arm_bristles.toml");
+    place.good("simulate arm_bristles.toml");
+    place.good("check arm_controlled.toml");
+    let truth = [("kp", 180.0), ("kd", 9.0), ("robot_Fc_elbow", 0.3), ("robot_d_shoulder", 0.9)];
+    let changed: String = truth.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
+    place.good(&format!("simulate arm_controlled.toml --out truth{changed}"));
+    let run = place.read("truth/outputs.csv");
+    let header: Vec<&str> = run.lines().next().unwrap().split(',').collect();
+    let rows: Vec<Vec<f64>> =
+        run.lines().skip(1).map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect();
+    let measured =
+        ["robot_shoulder_motion.angle", "robot_elbow_motion.angle", "tau1.effort", "tau2.effort"].map(|name| {
+            let column = header.iter().position(|own| own.starts_with(name)).unwrap();
+            rows.iter().map(|row| row[column]).collect()
+        });
+    place.write("log.csv", log(&measured));
+    let found = place.json("identify controlled_problem.toml --substeps 1 --json", 0);
+    for (name, value) in truth {
+        let all = found["parameters"].as_array().unwrap();
+        let own = all.iter().find(|own| own["name"] == name).unwrap_or_else(|| panic!("no {name}"))["value"].as_f64();
+        assert!((own.unwrap() / value - 1.0).abs() < 1e-3, "{name}: {own:?}, {value}");
+    }
+}
+
 // Protects the way to bodies that can be built: factors with priors towards the file's, whose deviation is found, from a log with friction that the model
 // does not know; and what says how it was found.
 #[test]

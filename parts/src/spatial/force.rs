@@ -109,7 +109,14 @@ pub(super) fn joint_rate<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, (s
 }
 
 /// Adds a torque about a joint's axis or a force along it on the second side, and the opposite one on the first.
-fn act<D: Number>(sides: Sides, freedom: Freedom, at: &JointPoses<'_, D>, q: &[D], effort: D, force: &mut [D]) {
+pub(super) fn act<D: Number>(
+    sides: Sides,
+    freedom: Freedom,
+    at: &JointPoses<'_, D>,
+    q: &[D],
+    effort: D,
+    force: &mut [D],
+) {
     match freedom {
         Freedom::Turn => {
             let second = sides.0.coordinates();

@@ -34,6 +34,7 @@
 
 mod body;
 mod closed;
+mod controller;
 mod force;
 mod forces;
 mod inertia;
@@ -47,6 +48,7 @@ mod sensor;
 mod sensors;
 
 use crate::totals::{Contributions, Total};
+pub use controller::{Command, Controlled, Controller};
 use costate::spline::Spline;
 pub use forces::Strut;
 pub use inertia::{

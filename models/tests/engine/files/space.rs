@@ -6,7 +6,7 @@ use costate::{InitialState, Number, Parameter, Signal};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Entry, Scenario};
 use costate_parts::law::{Axes, FunctionOfTime, Law};
-use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
+use costate_parts::spatial::{Body, Command, Controller, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,6 +94,10 @@ rail = { of = "guide", freedom = "slide", damping = "d" }
 turn = { of = "hinge", is = "T*2" }
 swing = { of = "thread", is = "Tc*sin(3[1/s]*t)" }
 
+[controller]
+hold = { of = "guide", freedom = "slide", reference = "0.01[m]*sin(3[rad/s]*t)", proportional = "k", integral = 50.0, derivative = "d" }
+steer = { of = "hinge", reference = "Tc*0.5[rad/(N m)]", proportional = 4.0, feed_forward = "T*0.5" }
+
 [dc_motor]
 servo = { of = "sleeve", voltage = "U", torque_constant = "K", resistance = 1.5, inductance = 0.01 }
 
@@ -126,6 +130,9 @@ hinge_angle = { shows = "joint", of = "hinge" }
 guide_way = { shows = "joint", of = "guide", freedom = "slide" }
 s = { shows = "strut", of = "hard" }
 i = { shows = "state", of = "servo" }
+z = { shows = "state", of = "hold.integral" }
+holds = { shows = "controller", of = "hold" }
+steers = { shows = "controller", of = "steer" }
 r = { shows = "reaction", of = "hinge", on = "door", axes = "joint" }
 e = { shows = "energy" }
 loss = { shows = "dissipation" }
@@ -167,6 +174,38 @@ struct Swing;
 impl FunctionOfTime for Swing {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         u[0] * (t * 3.0).sin()
+    }
+}
+
+struct Wave;
+
+impl FunctionOfTime for Wave {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
+        (t * 3.0).sin() * 0.01
+    }
+}
+
+/// Its derivative.
+struct Slope;
+
+impl FunctionOfTime for Slope {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
+        (t * 3.0).cos() * 0.03
+    }
+}
+
+/// A reference, or its rate.
+enum Reference {
+    Place(Wave),
+    Rate(Slope),
+}
+
+impl FunctionOfTime for Reference {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> D {
+        match self {
+            Reference::Place(wave) => wave.at(t, u),
+            Reference::Rate(slope) => slope.at(t, u),
+        }
     }
 }
 
@@ -243,6 +282,14 @@ fn in_rust(scenario: Scenario) -> Entry {
     all.joint_spring("rail", &guide, Freedom::Slide, 0.0, d);
     all.motor("turn", &hinge, Freedom::Turn, torque.times(2.0));
     all.motor_by("swing", &thread, Freedom::Turn, Swing, [dry]);
+    let none = [0.0; 0];
+    let hold = Controller::of(Command::of_time(Reference::Place(Wave), none))
+        .reference_rate(Command::of_time(Reference::Rate(Slope), none));
+    let hold = hold.proportional(k).integral(50.0).derivative(d);
+    let hold = all.controller("hold", &guide, Freedom::Slide, hold).unwrap();
+    let steer: Controller = Controller::of(Command::given(dry * 0.5)).proportional(4.0);
+    let steer = steer.feed_forward(Command::given(torque.times(0.5)));
+    let steer = all.controller("steer", &hinge, Freedom::Turn, steer).unwrap();
     let current =
         all.dc_motor("servo", &sleeve, Freedom::Turn, voltage, [constant, number(1.5), number(0.01)]).unwrap();
     let diagonal_of = |values: [Value; 6]| {
@@ -269,6 +316,9 @@ fn in_rust(scenario: Scenario) -> Entry {
     all.joint_sensor("guide_way", &guide, Freedom::Slide);
     all.strut_sensor("s", &hard);
     all.state_sensor("i", current);
+    all.state_sensor("z", hold.integral.unwrap());
+    all.controller_sensor("holds", &hold);
+    all.controller_sensor("steers", &steer);
     all.reaction("r", &hinge, &door, ReactionAxes::Joint);
     all.energy("e");
     all.dissipation("loss");
@@ -332,6 +382,10 @@ fn slips_in_parts_of_space_are_named() {
         ("shows = \"joint\", of = \"hinge\"", "shows = \"joints\", of = \"hinge\"", "did you mean `joint`?"),
         ("shows = \"gyroscope\"", "shows = \"gyroscope\", axes = \"body\"", "a sensor that shows gyroscope has none"),
         ("\"2*k\"], turn", "\"2*d\"], turn", "this is in [N s/m], where [N/m] is wanted"),
+        ("proportional = 4.0, ", "", "it has no gain"),
+        ("proportional = 4.0", "proportional = \"k\"", "this is in [N/m], where [N m] is wanted"),
+        ("of = \"steer\"", "of = \"hold2\"", "there is no controller `hold2`"),
+        ("feed_forward = \"T*0.5\"", "feed_forward = \"T*t*2[1/s]\"", "no strength that a part can have"),
         ("bias = [\"b\", 0, 0]", "bias = [\"g\", 0, 0]", "where [1/s] is wanted"),
     ] {
         let text = all.replacen(old, new, 1);
@@ -464,5 +518,98 @@ fn motions_follow_splines() {
         let told =
             costate_file::parse(&slip, Path::new("slip.toml")).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(told.starts_with("slip.toml, line ") && told.contains(words), "{to}: {told}");
+    }
+}
+
+/// An arm on a hinge about y, held by a controller; and the same in one coordinate, by formulas.
+const CONTROLLED: [&str; 2] = [
+    r#"
+kind = "spatial"
+[body.arm]
+mass = "m"
+inertia = [0.01, 0.02, 0.015]
+at = [0.3, 0, 0]
+[revolute.hinge]
+from = "ground"
+on = "arm"
+point = [0, 0, 0]
+axis = [0, 1, 0]
+[controller.pid]
+of = "hinge"
+reference = "2[rad/s]*t"
+proportional = "kp"
+integral = "ki"
+derivative = "kd"
+feed_forward = "T"
+[sensor.motion]
+shows = "joint"
+of = "hinge"
+[sensor.drive]
+shows = "controller"
+of = "pid"
+"#,
+    r#"
+coordinates = { x = "rad" }
+states = { z = "rad s" }
+mass = { x = "0.02[kg m^2] + 0.09[m^2]*m" }
+rates = { z = "error" }
+force = { x = "m*9.81[m/s^2]*0.3[m]*cos(x) + effort" }
+outputs = { "motion.angle" = { unit = "rad", is = "x" }, "drive.effort" = { unit = "N m", is = "effort" }, "drive.error" = { unit = "rad", is = "error" } }
+[definitions]
+error = "2[rad/s]*t - x"
+effort = "kp*error + ki*z + kd*(2[rad/s] - x') + T"
+"#,
+];
+
+/// What both have.
+const COMMON: &str = r#"
+[inputs]
+T = "N m"
+[parameters]
+m = { unit = "kg", nominal = 2.0, lower = 0.0 }
+kp = { unit = "N m/rad", nominal = 80.0, lower = 0.0 }
+ki = { unit = "N m/(rad s)", nominal = 40.0, lower = 0.0 }
+kd = { unit = "N m s/rad", nominal = 6.0, lower = 0.0 }
+[scenario]
+end = 4.0
+step = 2e-3
+scheme = "i2p"
+inputs = { T = "3*sin(5*t)" }
+start = { kp = 70.0, kd = 5.0 }
+outputs = ["motion.angle", "drive.effort"]
+"#;
+
+/// Protects controllers in joints: over more than a turn, motion, effort and error are those of the same law by formulas in one coordinate, to the second order of
+/// the step; so is the gradient of a fit.
+#[test]
+fn controllers_are_those_of_formulas() {
+    let mut errors = Vec::new();
+    for step in ["4e-3", "2e-3"] {
+        let common = COMMON.replace("2e-3", step);
+        let [parts, plain] = CONTROLLED.map(|own| {
+            let place = own.find("\n[").unwrap();
+            let text = format!("name = \"arm\"{}{common}{}", &own[..place], &own[place..]);
+            costate_file::parse(&text, Path::new("arm.toml")).unwrap_or_else(|error| panic!("{error}"))
+        });
+        let values = |entry: &Entry| {
+            let problem = entry.problem(&entry.scenario).unwrap();
+            let simulation = &problem.first().simulation;
+            let run = simulation.run(&problem.start).unwrap();
+            let places: Vec<usize> = ["motion.angle", "drive.effort", "drive.error"]
+                .map(|name| simulation.signature().outputs.iter().position(|own| own.name == name).unwrap())
+                .to_vec();
+            let all = |k: usize| (0..=simulation.steps()).map(|i| run.output(k)[i]).collect::<Vec<f64>>();
+            (places.into_iter().map(all).collect::<Vec<_>>(), derivatives(&problem).1)
+        };
+        let (a, b) = (values(&parts), values(&plain));
+        // angles go on over whole turns in one of them
+        let turn = |x: f64| x - std::f64::consts::TAU * (x / std::f64::consts::TAU).round();
+        let angle = a.0[0].iter().zip(&b.0[0]).map(|(a, b)| turn(a - b).abs()).fold(0.0, f64::max);
+        assert!(b.0[0].last().unwrap() > &7.0);
+        errors.push([angle, distance(&a.0[1], &b.0[1]), distance(&a.0[2], &b.0[2]), distance(&a.1, &b.1)]);
+    }
+    println!("controllers: {errors:?}");
+    for (coarse, fine) in errors[0].iter().zip(&errors[1]) {
+        assert!(*fine <= 1e-3 && *fine <= 0.3 * coarse, "{errors:?}");
     }
 }
