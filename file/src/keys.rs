@@ -374,6 +374,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `coupling` | table of tables | | none | gears between joints: turns or ways go together | `{ g = { from = "shoulder", on = "elbow", ratio = -1.0 } }` |
 | `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
 | `controller` | table of tables | | none | controllers in joints: a reference, gains, a feed-forward | `{ c = { of = "hinge", reference = "r", proportional = 100.0 } }` |
+| `capsule` | table of tables | | none | lines with a radius, of which `clearance` sensors show distances | `{ arm = { on = "upper", to = [0, 0, 0.4], radius = 0.06 } }` |
 | `dc_motor` | table of tables | | none | direct-current motors in joints | `{ m = { of = "hinge", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
 | `bushing` | table of tables | | none | elastic bearings between two places | `{ b = { ground = [0, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", 1e5] } }` |
 | `force` | table of tables | | none | forces at a place, as in the plane | `{ push = { load = [0, 0, 0], direction = [1, 0, 0], is = "F" } }` |
@@ -520,6 +521,15 @@ gain. It has no limits. Signals are as strengths of forces.",
 | `feed_forward` | formula | N m or N | 0 | f | `"tau"` |"#,
     };
 
+    pub(crate) const CAPSULE: Keys = Keys {
+        head: "[capsule.NAME]",
+        about: "All that is nearer than a radius to a line on a body, or on the ground: what a link fills. It does nothing by itself; sensors that show a `clearance` tell how far two of them are apart.",
+        rows: r#"| `on` | text | | must be given | the member | `"upper"` |
+| `from` | list of three values | m | `[0, 0, 0]` | where the line begins, in the member's axes | `[0.0, 0.0, 0.0]` |
+| `to` | list of three values | m | `[0, 0, 0]` | where it ends | `[0.0, 0.0, 0.4]` |
+| `radius` | value | m | must be given | | `0.06` |"#,
+    };
+
     pub(crate) const BUSHING: Keys = Keys {
         head: "[bushing.NAME]",
         about: "Two places; along and about the first one's axes (across, the third one, along the axis).",
@@ -567,9 +577,10 @@ gain. It has no limits. Signals are as strengths of forces.",
     pub(crate) const SENSOR: Keys = Keys {
         head: "[sensor.NAME] of space",
         about: "Sensors of places name one place.",
-        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `drive`, `controller`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
+        rows: r#"| `shows` | `position`, `velocity`, `acceleration`, `accelerometer`, `gyroscope`, `angular_velocity`, `joint`, `strut`, `state`, `reaction`, `drive`, `controller`, `clearance`, `energy`, `dissipation` or `momentum` | | must be given | [what it is](parts.md) | `"joint"` |
 | `on` | text | | must be given with `angular_velocity`, `reaction` | the body; the member that a reaction acts on | `"top"` |
 | `of` | text | | must be given with `joint`, `strut`, `state`, `reaction`, `drive`, `controller` | the joint; the spring or strut; the motor, or `NAME.STATE` of a law or a controller; the drive; the controller | `"hinge"` |
+| `between` | list of two texts | | must be given with `clearance` | two capsules | `["arm", "tool"]` |
 | `freedom` | `turn` or `slide` | | `turn` | of a `joint` | `"turn"` |
 | `axes` | `world`, `body` or `joint` | | `world` | of `velocity`, `acceleration`, `angular_velocity`, `reaction` (which alone has `joint`) | `"body"` |
 | `gain` | value | | 1 | of an `accelerometer` or `gyroscope` | `"gain"` |
@@ -577,7 +588,7 @@ gain. It has no limits. Signals are as strengths of forces.",
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 18] = [
+    pub(crate) const ALL: [&Keys; 19] = [
         &TOP,
         &INCLUDE,
         &BODY,
@@ -590,6 +601,7 @@ gain. It has no limits. Signals are as strengths of forces.",
         &MOTOR,
         &CONTROLLER,
         &DC_MOTOR,
+        &CAPSULE,
         &BUSHING,
         &FORCE,
         &TORQUE,

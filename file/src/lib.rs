@@ -48,7 +48,7 @@ mod table;
 pub use keys::reference;
 pub use model::FileModel;
 pub use reader::{cost, derive, equations, export, is_mechanism, parse, read};
-pub use robot::{Excitation, GivenMotions, WithValues, excitation, given_motions, is_robot, with_values};
+pub use robot::{Clear, Excitation, GivenMotions, WithValues, excitation, given_motions, is_robot, with_values};
 pub use skeleton::skeleton;
 
 /// What reads formulas of problem files, for `Registry::with_formulas`.

@@ -8,7 +8,7 @@ use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use columns::Columns;
-use costate_file::{excitation, given_motions, is_robot};
+use costate_file::{Clear, excitation, given_motions, is_robot};
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
 use costate_identify::problem_file;
@@ -40,6 +40,12 @@ pub(super) struct Arguments {
     /// Of a robot without a log: the problem of finding motions of so many seconds that say the most of its bodies and friction
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = settings::number, conflicts_with_all = ["data", "validation", "physical"])]
     excitation: Option<f64>,
+    /// With --excitation: links keep apart, each so thick (radius, m) about the line from its joint to the next one
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true, value_parser = settings::number, requires = "excitation")]
+    thickness: Option<f64>,
+    /// With --thickness: links stay above the floor, which is at this height over the first link's origin (m)
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true, value_parser = settings::number, requires = "excitation")]
+    floor: Option<f64>,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -94,7 +100,8 @@ fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Resu
     let stem = stem.strip_suffix("_problem").unwrap_or(&stem).to_string();
     let [mechanism, problem] = ["", "_problem"].map(|end| out.with_file_name(format!("{stem}_excitation{end}.toml")));
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
-    let written = excitation(robot, &beside(out, robot), &name, duration)?;
+    let clear = Clear { thickness: arguments.thickness, floor: arguments.floor };
+    let written = excitation([robot, &beside(out, robot), &name], duration, clear)?;
     for (path, text) in [(&mechanism, &written.mechanism), (&problem, &written.problem)] {
         check_out(path, arguments.force)?;
         write_atomically(path, text.as_bytes())?;

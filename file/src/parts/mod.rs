@@ -583,14 +583,18 @@ fn axes(own: &Section<'_>) -> Result<Axes> {
 }
 
 /// A part that a key names, in a file whose names begin with a prefix.
-fn named<'p, T>(
+fn named<'p, T>(own: &Section<'_>, key: &str, kind: &'static str, parts: (&'p [(String, T)], &str)) -> Result<&'p T> {
+    called(own, (key, &own.text(key)?.unwrap_or_default()), kind, parts)
+}
+
+/// The part of this name, which a key has.
+fn called<'p, T>(
     own: &Section<'_>,
-    key: &str,
+    (key, name): (&str, &str),
     kind: &'static str,
     (parts, prefix): (&'p [(String, T)], &str),
 ) -> Result<&'p T> {
-    let name = own.text(key)?.unwrap_or_default();
     let known = || parts.iter().filter_map(|(part, own)| Some((part.strip_prefix(prefix)?, own)));
     let found = known().find(|(part, _)| *part == name).map(|(_, part)| part);
-    found.ok_or_else(|| own.at(key, Error::unknown(kind, &name, own.place(), known().map(|(name, _)| name))))
+    found.ok_or_else(|| own.at(key, Error::unknown(kind, name, own.place(), known().map(|(name, _)| name))))
 }

@@ -2,7 +2,7 @@
 
 use super::include::{Builder, Members, Reader, Start, Transform, cannot_be_placed, constants, read_all};
 use super::{
-    Declares, FormulaLaw, OfTime, Properties, Strength, axes, named, redundant_rows, refuse_states, takes_only,
+    Declares, FormulaLaw, OfTime, Properties, Strength, axes, called, named, redundant_rows, refuse_states, takes_only,
 };
 use crate::formula::graph::{Function, Graph, Pair, Place as NodePlace, TooLarge};
 use crate::keys::space as keys;
@@ -16,7 +16,8 @@ use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows, Row, StateVariable};
 use costate_parts::law::{Axes, Linear};
 use costate_parts::spatial::{
-    Body, Controlled, Controller, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes, Strut,
+    Body, Capsule, Controlled, Controller, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes,
+    Strut,
 };
 
 /// A spring, for sensors.
@@ -48,6 +49,7 @@ struct Parts<'r> {
     /// Rows of the drives of joints.
     drives: Vec<(String, (Vec<Row>, Freedom))>,
     controllers: Vec<(String, Controlled<OfTime>)>,
+    capsules: Vec<(String, Capsule)>,
     /// First-order states of parts.
     states: Vec<(String, StateVariable)>,
     /// Joints with a turn and a way, of which the way runs backwards, since they are mirrored.
@@ -106,10 +108,10 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
     let mechanism = Mechanism::new(&reading.signature.name);
     let at = Members::of_root(mechanism.ground());
     let (joints, struts, drives) = (Vec::new(), Vec::new(), Vec::new());
-    let (controllers, states) = (Vec::new(), Vec::new());
+    let (controllers, capsules, states) = (Vec::new(), Vec::new(), Vec::new());
     let own = Properties::begin(reading, mechanism);
     let (sensed, backwards) = (None, Vec::new());
-    let mut parts = Parts { own, at, joints, struts, drives, controllers, states, backwards, sensed };
+    let mut parts = Parts { own, at, joints, struts, drives, controllers, capsules, states, backwards, sensed };
     if root.table.contains_key("gravity") {
         let gravity: [Value; 3] = parts.own.list(root, "gravity", "m/s^2")?;
         parts.own.mechanism.gravity(gravity);
@@ -128,7 +130,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    let kinds: [(&str, Reader<Parts<'_>>); 28] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 29] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -150,6 +152,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         ("motor", Parts::motor),
         ("controller", Parts::controller),
         ("dc_motor", Parts::dc_motor),
+        ("capsule", Parts::capsule),
         ("bushing", Parts::bushing),
         ("force", Parts::force),
         ("torque", Parts::torque),
@@ -589,6 +592,19 @@ impl Parts<'_> {
         Ok(())
     }
 
+    fn capsule(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        own.only(&[&keys::CAPSULE])?;
+        let member = self.at.member(own, "on")?;
+        let is_ground = own.text("on")?.as_deref() == Some("ground");
+        let ground = &self.at.frame.ground;
+        let placed = if is_ground { ground.clone() } else { ground.mirror_alone() };
+        let from = placed.point(self.own.list_or_zero(own, "from", "m")?);
+        let to = placed.point(self.own.list_or_zero(own, "to", "m")?);
+        let radius = self.own.value(own, "radius", "m")?;
+        self.capsules.push((self.at.full(name), Capsule::new(&member, from, to, radius)));
+        Ok(())
+    }
+
     fn dc_motor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
         own.only(&[&keys::DC_MOTOR])?;
@@ -753,6 +769,7 @@ impl Parts<'_> {
             "reaction",
             "drive",
             "controller",
+            "clearance",
             "energy",
             "dissipation",
             "momentum",
@@ -765,6 +782,7 @@ impl Parts<'_> {
             "joint" => &["shows", "of", "freedom"],
             "strut" | "state" | "drive" | "controller" => &["shows", "of"],
             "reaction" => &["shows", "of", "on", "axes"],
+            "clearance" => &["shows", "between"],
             other if known.contains(&other) => &["shows"],
             other => return Err(own.at("shows", Error::unknown("sensor", other, own.place(), known))),
         };
@@ -825,6 +843,19 @@ impl Parts<'_> {
             "controller" => {
                 let of = named(own, "of", "controller", (&self.controllers, &self.at.frame.prefix))?;
                 self.own.mechanism.controller_sensor(name, of);
+            }
+            "clearance" => {
+                let two = own.texts("between")?.unwrap_or_default();
+                let [first, second] = two.as_slice() else {
+                    return Err(own.wrong(
+                        "between",
+                        "it is no list of two capsules",
+                        "write it as [\"arm\", \"tool\"]",
+                    ));
+                };
+                let all = (self.capsules.as_slice(), self.at.frame.prefix.as_str());
+                let [first, second] = [first, second].map(|one| called(own, ("between", one), "capsule", all));
+                self.own.mechanism.clearance(name, [first?, second?]);
             }
             "energy" => self.own.mechanism.energy(name),
             "dissipation" => self.own.mechanism.dissipation(name),

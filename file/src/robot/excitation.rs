@@ -1,6 +1,7 @@
 //! A robot whose motion is to be found: the mechanism in which each joint follows a spline, and the problem of finding those splines whose efforts say
 //! the most of bodies and friction within the limits of the joints.
 
+use super::clearance::{Clear, Kept};
 use super::mechanism::{Declared, Inertias, Options, Tree};
 use super::record::{drive, include, quoted};
 use super::urdf::{Joint, Kind, Robot, read};
@@ -52,8 +53,8 @@ struct Moved<'r> {
 /// of its bodies and its friction, within its limits. The robot is named as `shown`, the mechanism as `mechanism`, in what is written.
 ///
 /// # Errors
-/// A robot that cannot be read, in which nothing moves, or with loops; a duration that is too short for a motion.
-pub fn excitation(robot: &Path, shown: &Path, mechanism: &Path, duration: f64) -> Result<Excitation> {
+/// A robot that cannot be read, in which nothing moves, or with loops; a duration that is too short for a motion; a thickness that is not positive.
+pub fn excitation([robot, shown, mechanism]: [&Path; 3], duration: f64, clear: Clear) -> Result<Excitation> {
     let own = read(&text(robot)?, robot)?;
     let options = Options::of_all(Inertias::Moments);
     let mut declared = Declared::default();
@@ -74,10 +75,13 @@ pub fn excitation(robot: &Path, shown: &Path, mechanism: &Path, duration: f64) -
     if moved.is_empty() {
         return Err(Error::file(robot, None, "no joint of this robot moves by itself", "give one with joints"));
     }
+    let rests = moved.iter().map(|own| (own.joint.name.clone(), own.rest)).collect();
+    let options = options.clone().begin_at(rests);
+    let kept = clear.kept((&own, &Tree::of(&own, robot, &options)?), &declared, &mut notes)?;
     let mechanism = quoted(&mechanism.to_string_lossy());
     Ok(Excitation {
-        mechanism: mechanism_text(&moved, &quoted(&shown.to_string_lossy()), duration, intervals),
-        problem: problem_text(&moved, &mechanism, (duration, intervals)),
+        mechanism: mechanism_text(&moved, &kept, &quoted(&shown.to_string_lossy()), (duration, intervals)),
+        problem: problem_text(&moved, &kept, &mechanism, (duration, intervals)),
         notes,
     })
 }
@@ -123,7 +127,6 @@ fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> 
         notes.push(format!("no limit of the effort of {efforts}: none is set, and noise of 0.1 N m or N is taken"));
     }
     notes.push(format!("accelerations have no limit in URDF: a joint's full rate in {RISE} s is taken"));
-    notes.push("nothing is known of collisions, with the ground or between links: look at the motion first".into());
     moved
 }
 
@@ -143,7 +146,7 @@ impl Moved<'_> {
     }
 }
 
-fn mechanism_text(moved: &[Moved<'_>], robot: &str, duration: f64, intervals: f64) -> String {
+fn mechanism_text(moved: &[Moved<'_>], kept: &Kept, robot: &str, (duration, intervals): (f64, f64)) -> String {
     let mut text = format!(
         "# Each joint moves along a spline that `costate control` finds; what its drive takes is to say the most of bodies and friction.\n\
          {}",
@@ -163,6 +166,7 @@ fn mechanism_text(moved: &[Moved<'_>], robot: &str, duration: f64, intervals: f6
         );
         outputs.push(format!("\"tau{number}.effort\""));
     }
+    text += &kept.parts;
     let _ = write!(
         text,
         "\n[scenario]\nend = {duration:?}\nstep = {:?}\nscheme = \"inverse-dynamics\"\ninitial_state = \"projected\"\noutputs = [{}]\n",
@@ -172,7 +176,7 @@ fn mechanism_text(moved: &[Moved<'_>], robot: &str, duration: f64, intervals: f6
     text
 }
 
-fn problem_text(moved: &[Moved<'_>], mechanism: &str, (duration, intervals): (f64, f64)) -> String {
+fn problem_text(moved: &[Moved<'_>], kept: &Kept, mechanism: &str, (duration, intervals): (f64, f64)) -> String {
     let mut text = format!(
         "model = {mechanism}\n\n\
          [optimiser]\n\
@@ -209,6 +213,10 @@ fn problem_text(moved: &[Moved<'_>], mechanism: &str, (duration, intervals): (f6
         goal(&format!("{motion}.rate"), own.rate);
         goal(&format!("{motion}.acceleration"), own.acceleration);
         own.effort.iter().for_each(|effort| goal(&format!("tau{number}.effort"), *effort));
+    }
+    for (output, lower, size) in &kept.outputs {
+        let (output, weight) = (quoted(output), STIFF / (size * size));
+        let _ = writeln!(text, "[[control.goal]]\noutput = {output}\nlower = {lower:?}\nweight = {weight:?}");
     }
     text += "\n[parameters]      # coefficients of the splines at the start of the search: every joint swings\n";
     for (k, own) in moved.iter().enumerate() {

@@ -62,6 +62,11 @@ impl Options {
         Options { inertias, has_friction: true, ..Options::default() }
     }
 
+    /// With joints at these places at the start, by their names.
+    pub(super) fn begin_at(self, start: BTreeMap<String, f64>) -> Self {
+        Options { start, ..self }
+    }
+
     /// Choices of a file that includes a robot.
     pub fn of(own: &Section<'_>) -> Result<Self> {
         let mut options = Options { has_efforts: own.flag("efforts")?.unwrap_or(false), ..Options::default() };
@@ -101,6 +106,8 @@ impl Options {
 pub(super) struct Declared {
     /// Links whose bodies have parameters, with their ten names.
     pub bodies: Vec<(usize, Vec<String>)>,
+    /// Links whose bodies are members, and what these are called.
+    pub members: Vec<(usize, String)>,
     /// Joints, and what they are called as parts.
     pub parts: Vec<(usize, String)>,
     /// Joints, and the sensors of their motion.
@@ -168,7 +175,7 @@ pub(super) struct Tree<'r> {
     /// The link whose body a link is part of, and its frame there; `None`: the ground.
     pub home: Vec<(Option<usize>, Frame)>,
     /// Frames of links in the world at the start.
-    at: Vec<Frame>,
+    pub at: Vec<Frame>,
 }
 
 /// The text of a mechanism file that says what a robot's says, and the lines of that by the text's.
@@ -369,7 +376,9 @@ impl<'r> Tree<'r> {
         let mut bodies: Vec<Option<String>> = vec![None; links.len()];
         for &link in &self.order {
             if self.home[link].0 == Some(link) {
-                bodies[link] = Some(names.part(&links[link].name, "link"));
+                let own = names.part(&links[link].name, "link");
+                declared.members.push((link, own.clone()));
+                bodies[link] = Some(own);
             }
         }
         for &link in &self.order {

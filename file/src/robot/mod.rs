@@ -1,5 +1,6 @@
 //! Robots from URDF: a file of that format becomes the text of a mechanism file, whose lines are known by those of the robot's.
 
+mod clearance;
 mod excitation;
 mod frame;
 mod mechanism;
@@ -7,6 +8,7 @@ mod record;
 mod urdf;
 mod write_back;
 
+pub use clearance::Clear;
 pub use excitation::{Excitation, excitation};
 pub(crate) use mechanism::{KEYS, Options, translate};
 pub use record::{GivenMotions, given_motions};

@@ -226,6 +226,45 @@ fn from_a_robot_to_a_motion() {
     place.refused("simulate limits.urdf", &["limits.urdf, line 8", "lower", "above `upper`"]);
 }
 
+// Protects what stands around a robot: a motion that is found stays above the floor, which it would not without, and what cannot be kept apart is told.
+#[test]
+fn motions_keep_off_the_floor() {
+    let place = Place::new();
+    let limits = "<limit lower=\"-2.6\" upper=\"2.6\" velocity=\"5\" effort=\"80\"/>";
+    let joint = |name: &str| format!("<joint name=\"{name}\" type=\"revolute\">");
+    let mut arm = TWO.replace("<link name=\"table\"/>", "<link name=\"table\"/>\n<link name=\"post\"/>");
+    for name in ["shoulder", "elbow"] {
+        let old = joint(name).replace("revolute", "continuous");
+        arm = arm.replace(&old, &format!("{}{limits}", joint(name)));
+    }
+    let post = "<joint name=\"foot\" type=\"fixed\"><parent link=\"table\"/><child link=\"post\"/><origin xyz=\"0 0 0.5\"/></joint>";
+    place.write(
+        "arm.urdf",
+        arm.replace("<parent link=\"table\"/>", "<parent link=\"post\"/>")
+            .replace("</robot>", &format!("{post}\n</robot>")),
+    );
+    let written = place.good("init arm.urdf --excitation 4 --thickness 0.1 --floor 0.8");
+    assert!(written.err.contains("not kept apart: upper and the floor"), "{}", written.err);
+    let problem = place.read("arm_excitation_problem.toml");
+    let least = |name: &str| {
+        place.run(&format!("control {name} --max-iterations 6 --out found"));
+        let run = place.read("found/outputs.csv");
+        let header: Vec<&str> = run.lines().next().unwrap().split(',').collect();
+        ["height3.z", "apart1_3.distance"].map(|name| {
+            let column = header.iter().position(|own| own.starts_with(name)).unwrap();
+            let values = run.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse::<f64>().unwrap());
+            values.fold(f64::INFINITY, f64::min)
+        })
+    };
+    let [height, apart] = least("arm_excitation_problem.toml");
+    assert!(height > 0.9 && apart > 0.05, "{height}, {apart}");
+    assert!(problem.contains("lower = 0.9500000000000001\n"), "{problem}");
+    place.write("free.toml", problem.replace("lower = 0.9500000000000001\n", "lower = -9.0\n"));
+    assert!(least("free.toml")[0] < 0.9);
+    place.refused("init arm.urdf --excitation 4 --floor 0 --force", &["--floor", "--thickness"]);
+    place.refused("init arm.urdf --excitation 4 --thickness=-1 --force", &["--thickness", "positive"]);
+}
+
 // Protects fits of motions that say nothing of most of ten numbers: a carriage that slides along one axis shows its mass alone. The others stay where they are, and do
 // not keep the search from moving.
 #[test]

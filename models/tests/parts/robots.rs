@@ -826,7 +826,7 @@ fn motions_of_robots_are_found_that_say_more() {
         let urdf = robot.urdf().replace("</joint>\n", &format!("{limit}\n"));
         let [file, mechanism, problem] = ["robot.urdf", "moved.toml", "find.toml"].map(|name| folder.0.join(name));
         std::fs::write(&file, urdf).unwrap();
-        let written = costate_file::excitation(&file, &file, "moved.toml".as_ref(), 2.0).unwrap();
+        let written = costate_file::excitation([&file, &file, "moved.toml".as_ref()], 2.0, Default::default()).unwrap();
         std::fs::write(&mechanism, &written.mechanism).unwrap();
         let text = written
             .problem

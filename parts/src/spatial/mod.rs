@@ -33,6 +33,7 @@
 //! While parts are added, the mechanism notes down what they look like: `costate_report::plot::mechanism` draws it.
 
 mod body;
+mod clearance;
 mod closed;
 mod controller;
 mod force;
@@ -48,6 +49,7 @@ mod sensor;
 mod sensors;
 
 use crate::totals::{Contributions, Total};
+pub use clearance::{Capsule, distance_of_lines};
 pub use controller::{Command, Controlled, Controller};
 use costate::spline::Spline;
 pub use forces::Strut;

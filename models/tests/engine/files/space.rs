@@ -6,7 +6,7 @@ use costate::{InitialState, Number, Parameter, Signal};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Entry, Scenario};
 use costate_parts::law::{Axes, FunctionOfTime, Law};
-use costate_parts::spatial::{Body, Command, Controller, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
+use costate_parts::spatial::{Body, Capsule, Command, Controller, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,6 +98,10 @@ swing = { of = "thread", is = "Tc*sin(3[1/s]*t)" }
 hold = { of = "guide", freedom = "slide", reference = "0.01[m]*sin(3[rad/s]*t)", proportional = "k", integral = 50.0, derivative = "d" }
 steer = { of = "hinge", reference = "Tc*0.5[rad/(N m)]", proportional = 4.0, feed_forward = "T*0.5" }
 
+[capsule]
+rail = { on = "ground", from = [5, 0, 0], to = [6, 0, 1], radius = 0.1 }
+leaf = { on = "door", to = ["m*0.1[m/kg]", 0, 0.3], radius = 0.05 }
+
 [dc_motor]
 servo = { of = "sleeve", voltage = "U", torque_constant = "K", resistance = 1.5, inductance = 0.01 }
 
@@ -130,6 +134,7 @@ hinge_angle = { shows = "joint", of = "hinge" }
 guide_way = { shows = "joint", of = "guide", freedom = "slide" }
 s = { shows = "strut", of = "hard" }
 i = { shows = "state", of = "servo" }
+apart = { shows = "clearance", between = ["rail", "leaf"] }
 z = { shows = "state", of = "hold.integral" }
 holds = { shows = "controller", of = "hold" }
 steers = { shows = "controller", of = "steer" }
@@ -316,6 +321,9 @@ fn in_rust(scenario: Scenario) -> Entry {
     all.joint_sensor("guide_way", &guide, Freedom::Slide);
     all.strut_sensor("s", &hard);
     all.state_sensor("i", current);
+    let rail = Capsule::new(&ground, [5.0, 0.0, 0.0], [6.0, 0.0, 1.0], 0.1);
+    let leaf = Capsule::new(&door, [zero; 3], [m * 0.1, zero, number(0.3)], 0.05);
+    all.clearance("apart", [&rail, &leaf]);
     all.state_sensor("z", hold.integral.unwrap());
     all.controller_sensor("holds", &hold);
     all.controller_sensor("steers", &steer);
@@ -382,6 +390,8 @@ fn slips_in_parts_of_space_are_named() {
         ("shows = \"joint\", of = \"hinge\"", "shows = \"joints\", of = \"hinge\"", "did you mean `joint`?"),
         ("shows = \"gyroscope\"", "shows = \"gyroscope\", axes = \"body\"", "a sensor that shows gyroscope has none"),
         ("\"2*k\"], turn", "\"2*d\"], turn", "this is in [N s/m], where [N/m] is wanted"),
+        ("[\"rail\", \"leaf\"]", "[\"rail\", \"leave\"]", "there is no capsule `leave`"),
+        ("[\"rail\", \"leaf\"]", "[\"rail\"]", "no list of two capsules"),
         ("proportional = 4.0, ", "", "it has no gain"),
         ("proportional = 4.0", "proportional = \"k\"", "this is in [N/m], where [N m] is wanted"),
         ("of = \"steer\"", "of = \"hold2\"", "there is no controller `hold2`"),
