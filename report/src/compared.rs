@@ -15,10 +15,24 @@ use costate_identify::Identification;
 use costate_identify::Result;
 use costate_identify::bands::Band;
 use costate_identify::problem::{Experiment, Problem};
-use costate_identify::statistics::{OutputFit, ResidualTests};
+use costate_identify::statistics::{Dependence, OutputFit, ResidualTests};
 
 /// Experiments that figures are drawn of.
 pub(super) const MOST_EXPERIMENTS: usize = 6;
+
+/// Values of all outputs of a run that are kept for figures, at most.
+const MOST_VALUES: usize = 5_000_000;
+/// The least part of residuals that a quantity must explain to be shown with them.
+const LEAST_SHARE: f64 = 0.1;
+
+/// The correlation of two lists.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let both = || a.iter().zip(b).filter(|(x, y)| x.is_finite() && y.is_finite());
+    let count = both().count().max(1) as f64;
+    let [x, y] = [both().map(|(x, _)| x).sum::<f64>() / count, both().map(|(_, y)| y).sum::<f64>() / count];
+    let sum = |f: &dyn Fn(f64, f64) -> f64| both().map(|(a, b)| f(a - x, b - y)).sum::<f64>();
+    sum(&|a, b| a * b) / (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt().max(f64::MIN_POSITIVE)
+}
 
 /// The samples of a reference where they are nearest to a simulation.
 fn reference_beside(output: &Quantity, reference: &Reference, simulated: &[f64]) -> Vec<f64> {
@@ -209,6 +223,44 @@ impl Folder {
         Ok(())
     }
 
+    /// `dependence_NAME`: residuals at all samples over those quantities of the run, outputs (`all`) and inputs, that they depend on the most, if they do.
+    fn dependence(
+        &self,
+        (simulation, cost, place): (&Simulation, &LeastSquares, usize),
+        (title, unit): (&str, &str),
+        residuals: &[f64],
+        all: &[Vec<f64>],
+    ) -> Result<()> {
+        let signature = simulation.signature();
+        let residuals = own(cost, place, residuals);
+        let input = |k: usize| {
+            let values = (0..simulation.grid().times().len()).map(|i| simulation.inputs_at(i)[k]).collect();
+            at_samples(cost, values)
+        };
+        let inputs: Vec<Vec<f64>> = (0..signature.inputs.len()).filter(|_| !all.is_empty()).map(input).collect();
+        let named = signature.outputs.iter().zip(all).chain(signature.inputs.iter().zip(&inputs));
+        let mut found: Vec<plot::DependsOn> = named
+            .filter_map(|(quantity, values)| {
+                let values = own(cost, place, values);
+                let dependence = Dependence::of(&residuals, &values).filter(|found| found.share >= LEAST_SHARE)?;
+                Some(plot::DependsOn { label: axis_label(quantity), values, dependence })
+            })
+            .collect();
+        found.sort_by(|a, b| b.dependence.share.total_cmp(&a.dependence.share));
+        // what says the same once more is left out
+        let mut kept: Vec<plot::DependsOn> = Vec::new();
+        for one in found {
+            let is_other = kept.iter().all(|other| correlation(&one.values, &other.values).abs() < 0.98);
+            if is_other && kept.len() < plot::MOST_SIGNALS.min(3) {
+                kept.push(one);
+            }
+        }
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.figure_if_any(&format!("dependence_{title}"), plot::dependence(title, unit, &residuals, &kept))
+    }
+
     /// Of one experiment: data, and figures if it `is_drawn`.
     fn compared_experiment(
         &self,
@@ -220,11 +272,17 @@ impl Folder {
         let Experiment { simulation, .. } = experiment;
         let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
         let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
-        // of each run what is shown is kept, since states take more memory than all of it
-        let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
+        // of each run what is shown is kept, since states take more memory than all of it; of the best one all outputs
+        let count = simulation.signature().outputs.len();
+        let best = found.values();
+        let is_kept = is_drawn && count * simulation.grid().times().len() <= MOST_VALUES;
+        let outputs = |u: &[f64]| -> Result<[Vec<Vec<f64>>; 2]> {
             let run = simulation.run(&experiment.own(u))?;
             let shown = |reference: &Reference| at_samples(cost, experiment.shown(&run, u, reference.output));
-            Ok(cost.references().iter().map(shown).collect())
+            let all = |_: &bool| is_kept && *u == best;
+            let all = Some(true).filter(all).map_or(0..0, |_| 0..count);
+            let all = all.map(|k| at_samples(cost, run.output(k))).collect();
+            Ok([cost.references().iter().map(shown).collect(), all])
         };
         // without a figure, only the beginning is asked for
         let shown = if is_drawn { shown } else { &shown[..1] };
@@ -236,7 +294,9 @@ impl Folder {
             wanted.push(values);
         }
         let runs = in_parallel(&mut wanted, problem.at_once()?, |_, u| outputs(u))?;
-        let (best, runs) = (&runs[place], &runs[..shown.len()]);
+        let all = &runs[place][1];
+        let runs: Vec<&Vec<Vec<f64>>> = runs.iter().map(|[shown, _]| shown).collect();
+        let (best, runs) = (runs[place], &runs[..shown.len()]);
         let times = at_samples(cost, simulation.grid().times().to_vec());
         let mut columns = vec![("time [s]".to_string(), times.clone())];
         for (k, reference) in cost.references().iter().enumerate() {
@@ -254,8 +314,8 @@ impl Folder {
             let before = begun_beside(output, runs[0][k].clone(), &values);
             if is_drawn {
                 let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
-                let [times, measured, before, after] = [&times, &values, &before, after].map(|x| own(cost, k, x));
-                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &after)?;
+                let [times, measured, before, last] = [&times, &values, &before, after].map(|x| own(cost, k, x));
+                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &last)?;
                 self.draw(&format!("output_{title}"), &figure)?;
                 let errors = shown.iter().zip(runs).map(|(i, run)| {
                     // as the cost sees them
@@ -265,6 +325,9 @@ impl Folder {
                 let errors: Vec<(String, Vec<f64>)> = errors.collect();
                 let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
                 self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
+                let residuals: Vec<f64> =
+                    after.iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value)).collect();
+                self.dependence((simulation, cost, k), (&title, &figure_unit), &residuals, all)?;
             }
             // a record cannot hold samples that are not there
             if values.iter().all(|value| value.is_finite()) {

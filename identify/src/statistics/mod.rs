@@ -37,6 +37,7 @@
 
 mod combinations;
 mod curvature;
+mod dependence;
 mod direction;
 mod fit;
 mod identifiability;
@@ -52,6 +53,7 @@ mod time_step;
 pub use combinations::{Combination, CombinationStatistics};
 pub use costate::least_squares::UNDETERMINED;
 pub use curvature::{Bend, Curvature, Definiteness};
+pub use dependence::Dependence;
 pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{DependentStatistics, Determinacy, Noise, OutputFit, ParameterStatistics, Statistics, fits};

@@ -152,3 +152,35 @@ fn modes_are_printed_and_written() {
         place.refused(command, &[part]);
     }
 }
+
+// Protects the way from residuals to what is missing: friction that the model does not have shows over the rate, and residuals of a model that has it over nothing.
+#[test]
+fn residuals_are_drawn_over_what_they_depend_on() {
+    let place = Place::new();
+    let model = |friction: &str| {
+        format!(
+            "coordinates = {{ x = \"m\" }}\ninputs = {{ F = \"N\" }}\nmass = {{ x = \"m\" }}\nforce = {{ x = \"F - k*x{friction}\" }}\n\
+             outputs = {{ x = {{ unit = \"m\", is = \"x\" }}, v = {{ unit = \"m/s\", is = \"x'\" }}, a = {{ unit = \"m/s^2\", is = \"x''\" }} }}\n\
+             [parameters]\nm = {{ unit = \"kg\", nominal = 2.0, lower = 0.1 }}\nk = {{ unit = \"N/m\", nominal = 50.0 }}\n\
+             [scenario]\nend = 6.0\nstep = 0.01\ninputs = {{ F = \"9*sin(2*t) + 12*sin(5.3*t)\" }}\noutputs = [\"a\"]\n"
+        )
+    };
+    place.write("true.toml", model(" - 3[N]*tanh(x'/0.05[m/s])"));
+    place.write("plain.toml", model(""));
+    place.good("simulate true.toml --out made");
+    let mut random = costate::random::SplitMix64::new(5);
+    let run = place.read("made/outputs.csv");
+    let column = run.lines().next().unwrap().split(',').position(|name| name == "a [m/s^2]").unwrap();
+    let noisy = |(line, text): (usize, &str)| {
+        let mut cells: Vec<String> = text.split(',').map(String::from).collect();
+        if line > 0 {
+            cells[column] = (cells[column].parse::<f64>().unwrap() + 0.02 * random.normal()).to_string();
+        }
+        cells.join(",") + "\n"
+    };
+    place.write("record.csv", run.lines().enumerate().map(noisy).collect::<String>());
+    place.run("identify plain.toml --data record.csv --out lacks");
+    assert!(place.read("lacks/dependence_a.svg").contains("v [m/s]"));
+    place.good("identify true.toml --data record.csv --substeps 1 --out has");
+    assert!(!place.path("has/dependence_a.svg").exists());
+}

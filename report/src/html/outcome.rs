@@ -41,6 +41,7 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     page.section("Residuals");
     let of_residuals = [
         ("residuals_*", "Residuals of {}"),
+        ("dependence_*", "Residuals of {} over what they depend on"),
         ("residual_tests_*", "Correlations of the residuals of {}"),
         ("error_*", "Errors of {} over the iterations"),
     ];

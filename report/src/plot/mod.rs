@@ -60,7 +60,7 @@ pub use standard::{
     MOST_SIGNALS, Signal, comparison, convergence, cost_history, cost_history_in_stages, errors, input, outputs,
     parameters, trajectory,
 };
-pub use statistics::{Ellipse, correlation, ellipses, residuals};
+pub use statistics::{DependsOn, Ellipse, correlation, dependence, ellipses, residuals};
 pub(crate) use text::escaped;
 
 /// A diagram: two axes and what is drawn between them.

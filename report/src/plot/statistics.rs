@@ -3,6 +3,7 @@
 use super::heat_map::HeatMap;
 use super::{Axis, Color, Dash, Drawn, Figure, Marker, Panel, Series};
 use costate::spread::Spread;
+use costate_identify::statistics::Dependence;
 use costate_identify::{Error, Result};
 
 /// A correlation matrix as coloured cells with their values; NaN is shown as unknown.
@@ -80,6 +81,49 @@ pub fn residuals(
         .series(Series::step(&edges, &densities).label("residuals"))
         .series(Series::line(&points, &density).label("normal").color(Color::PALETTE[1]).dash(Dash::Dashed));
     Ok(figure.panel(panel))
+}
+
+/// A quantity that residuals depend on.
+#[derive(Debug, Clone)]
+pub struct DependsOn {
+    /// Its name with its unit.
+    pub label: String,
+    /// Its values at the samples of the residuals.
+    pub values: Vec<f64>,
+    /// How residuals depend on it.
+    pub dependence: Dependence,
+}
+
+/// Points of a panel at most.
+const MOST_POINTS: usize = 800;
+
+/// Residuals over quantities that they depend on, a panel each, with their means over quantiles.
+///
+/// # Errors
+///
+/// If there is no quantity, or not one value for each residual.
+pub fn dependence(name: &str, unit: &str, residuals: &[f64], on: &[DependsOn]) -> Result<Figure> {
+    let what = format!("the figure of what residuals of `{name}` depend on");
+    if on.is_empty() || on.iter().any(|own| own.values.len() != residuals.len()) {
+        let remedy = "give at least one quantity, with a value for each residual";
+        return Err(Error::invalid(what, "quantities and residuals do not fit together", remedy));
+    }
+    let label = if unit.is_empty() { format!("residual of {name}") } else { format!("residual of {name} [{unit}]") };
+    let thinned = |all: &[f64]| -> Vec<f64> {
+        all.iter().step_by(residuals.len().div_ceil(MOST_POINTS).max(1)).copied().collect()
+    };
+    let mut figure = Figure::column().panel_height(40.0);
+    for (number, own) in on.iter().enumerate() {
+        let [x, r] = &own.dependence.means;
+        let legend = if number == 0 { ["residuals", "mean"] } else { ["", ""] };
+        let panel = Panel::new(Axis::linear(&own.label), Axis::linear(&label))
+            .title(format!("{:.0} % of the residuals' variance goes with it", 100.0 * own.dependence.share))
+            .reference_line(0.0, "")
+            .series(Series::points(&thinned(&own.values), &thinned(residuals)).marker(Marker::Circle).label(legend[0]))
+            .series(Series::line(x, r).color(Color::PALETTE[1]).width(0.6).label(legend[1]));
+        figure = figure.panel(panel);
+    }
+    Ok(figure)
 }
 
 /// A confidence ellipse of two parameters.

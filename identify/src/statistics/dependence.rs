@@ -1,0 +1,79 @@
+//! What residuals depend on: how much of them goes with another quantity of the run.
+
+/// Quantiles of a quantity, in each of which residuals have a mean, at most; and samples in one, at least.
+const BINS: usize = 24;
+const SAMPLES: usize = 12;
+
+/// Means of residuals over a quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependence {
+    /// Part of the residuals' variance that their means over quantiles of the quantity are, less what chance would be of white residuals (the correlation
+    /// ratio, Pearson 1905; its correction as that of R²).
+    pub share: f64,
+    /// Means of the quantity and of the residuals, quantile by quantile.
+    pub means: [Vec<f64>; 2],
+}
+
+impl Dependence {
+    /// How residuals depend on the values of a quantity, at the same samples. `None` where there are too few samples, or one of both does not vary.
+    pub fn of(residuals: &[f64], quantity: &[f64]) -> Option<Self> {
+        let mut both: Vec<(f64, f64)> = quantity
+            .iter()
+            .zip(residuals)
+            .filter(|(x, r)| x.is_finite() && r.is_finite())
+            .map(|(x, r)| (*x, *r))
+            .collect();
+        let bins = (both.len() / SAMPLES).min(BINS);
+        if bins < 4 {
+            return None;
+        }
+        both.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let count = both.len() as f64;
+        let size = both.iter().fold(0.0_f64, |most, (x, _)| most.max(x.abs()));
+        if both[both.len() - 1].0 - both[0].0 <= 1e-9 * size {
+            return None;
+        }
+        let mean = both.iter().map(|(_, r)| r).sum::<f64>() / count;
+        let all = both.iter().map(|(_, r)| (r - mean).powi(2)).sum::<f64>();
+        let mut means = [Vec::new(), Vec::new()];
+        let mut between = 0.0;
+        for k in 0..bins {
+            let own = &both[k * both.len() / bins..(k + 1) * both.len() / bins];
+            let [x, r] = [0, 1]
+                .map(|of| own.iter().map(|both| if of == 0 { both.0 } else { both.1 }).sum::<f64>() / own.len() as f64);
+            between += own.len() as f64 * (r - mean).powi(2);
+            means[0].push(x);
+            means[1].push(r);
+        }
+        if all <= 0.0 {
+            return None;
+        }
+        let share = 1.0 - (1.0 - between / all) * (count - 1.0) / (count - bins as f64);
+        Some(Dependence { share: share.max(0.0), means })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use costate::random::SplitMix64;
+
+    /// Protects what is told of residuals: white ones depend on nothing, and of those that follow the sign of a quantity the share is what it is.
+    #[test]
+    fn shares_are_those_of_what_is_put_in() {
+        let mut random = SplitMix64::new(7);
+        let quantity: Vec<f64> = (0..3000).map(|_| random.normal()).collect();
+        let noise: Vec<f64> = (0..3000).map(|_| random.normal()).collect();
+        let white = Dependence::of(&noise, &quantity).unwrap();
+        assert!(white.share < 0.01, "{}", white.share);
+        let friction: Vec<f64> = noise.iter().zip(&quantity).map(|(noise, x)| noise + x.signum()).collect();
+        let found = Dependence::of(&friction, &quantity).unwrap();
+        assert!((found.share - 0.5).abs() < 0.04, "{}", found.share);
+        assert_eq!(found.means[0].len(), BINS);
+        assert!((found.means[1][0] + 1.0).abs() < 0.3 && (found.means[1][BINS - 1] - 1.0).abs() < 0.3);
+        // nothing is said where nothing varies, or of a few samples
+        assert_eq!(Dependence::of(&noise, &vec![3.0; 3000]), None);
+        assert_eq!(Dependence::of(&[1.0; 3000], &quantity), None);
+        assert_eq!(Dependence::of(&noise[..40], &quantity[..40]), None);
+    }
+}
