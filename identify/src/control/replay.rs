@@ -26,7 +26,7 @@ pub struct Shift {
 pub struct Replay {
     /// The cost with the steps of the solution, and with half of them: of goals in the sums over the same times, of others in their own.
     pub cost: [f64; 2],
-    /// One an output that has a goal; where there is another cost than goals, one an output that moves.
+    /// One an output that has a goal, unless it moves by round-off alone; where there is another cost than goals, one an output that moves.
     pub shifts: Vec<Shift>,
     /// The largest change over time beside the range, over these outputs.
     pub largest: f64,
@@ -34,6 +34,8 @@ pub struct Replay {
 
 /// An output without a goal that moves by less of its size does not count.
 const STILL: f64 = 1e-6;
+/// What moves by less, beside the largest output in its unit, moves by round-off.
+const NOTHING: f64 = 1e-12;
 
 impl Replay {
     /// True if no output moves by more than this part of its range.
@@ -74,7 +76,10 @@ impl Control {
         }
         let are_all_seen = !self.cost.others.is_empty() || self.information.is_some();
         let goals = || self.cost.goals.iter().flat_map(|goals| goals.goals());
-        for (k, output) in self.simulation.signature().outputs.iter().enumerate() {
+        let outputs = &self.simulation.signature().outputs;
+        let size_of = |k: usize| given.output(k).iter().fold(0.0f64, |size, y| size.max(y.abs()));
+        let sizes: Vec<f64> = (0..outputs.len()).map(size_of).collect();
+        for (k, output) in outputs.iter().enumerate() {
             let has_goal = goals().any(|goal| goal.output == output.name);
             if !has_goal && !are_all_seen {
                 continue;
@@ -83,8 +88,10 @@ impl Control {
             let largest = y.iter().zip(&finer).fold(0.0f64, |largest, (a, b)| largest.max((a - b).abs()));
             let top = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let range = top - y.iter().copied().fold(f64::INFINITY, f64::min);
-            let size = y.iter().fold(0.0f64, |size, y| size.max(y.abs()));
-            if !has_goal && range <= STILL * size {
+            let alike = outputs.iter().zip(&sizes).filter(|(other, _)| other.unit == output.unit);
+            let scale = alike.fold(0.0f64, |most, (_, size)| most.max(*size));
+            let is_round_off = range.max(largest) <= NOTHING * scale;
+            if is_round_off || !has_goal && range <= STILL * sizes[k] {
                 continue;
             }
             let end = [y[y.len() - 1], finer[finer.len() - 1]];
