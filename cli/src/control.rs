@@ -16,7 +16,7 @@ use costate_identify::control::{
 };
 use costate_identify::design::{Assessment, Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Options};
-use costate_identify::registry::{Entry, Registry};
+use costate_identify::registry::{Entry, Registry, is_file};
 use costate_identify::specification::Specification;
 use costate_identify::table::table;
 use costate_identify::{Error, Result};
@@ -119,7 +119,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
             print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
-            print(&read_back(control, solution, &path.to_string()));
+            print(&read_back(&entry, &specification.model, (control, solution), &path.to_string()));
         }
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
@@ -334,15 +334,23 @@ fn staged(refined: &Refined) -> Vec<String> {
     lines
 }
 
+/// A path as a shell takes it.
+fn in_quotes(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if is_plain { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
 /// The command that simulates with what has been found: parameters that are not nominal have to be given.
-fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
+fn read_back(entry: &Entry, model: &str, (control, solution): (&Control, &Solution), folder: &str) -> String {
     let (u, _) = control.expand(&solution.outcome.u);
     let parameters = control.simulation.signature().parameters.iter().zip(&u);
     let changed: Vec<String> = parameters
         .filter(|(parameter, value)| parameter.nominal != **value)
         .map(|(parameter, value)| format!("{}={value}", parameter.name))
         .collect();
-    let model = &control.simulation.signature().name;
+    // a file by its path
+    let model = if is_file(model) { in_quotes(model) } else { entry.name().to_string() };
+    let folder = in_quotes(&format!("{folder}/signals.csv"));
     let set = if changed.is_empty() { String::new() } else { format!(" --set {}", changed.join(",")) };
     let scheme = control.simulation.scheme();
     let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -354,7 +362,7 @@ fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
     let held: Vec<&str> = control.simulation.held().collect();
     let hold = if held.is_empty() { String::new() } else { format!(" --hold {}", held.join(",")) };
     format!(
-        "read back by: costate simulate {model}{set} --scheme {}{settings}{begins}{hold} --data {folder}/signals.csv",
+        "read back by: costate simulate {model}{set} --scheme {}{settings}{begins}{hold} --data {folder}",
         scheme.name()
     )
 }

@@ -510,7 +510,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
     pub(crate) const CONTROLLER: Keys = Keys {
         head: "[controller.NAME]",
         about: "A controller in a joint, for the angle or way x: effort = P (r - x) + I z + D (r' - x') + f, z' = r - x, with z a [state](states.md) `NAME.integral` where there is an `integral` \
-gain. It has no limits. Signals are as strengths of forces.",
+gain. It has no limits. Errors of angles are taken within half a turn: turns are not counted, and a reference that is farther away is followed the shorter way round. Signals are as strengths of forces.",
         rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
 | `reference` | formula | rad or m | must be given | r | `"q1(t)"` |
@@ -523,9 +523,9 @@ gain. It has no limits. Signals are as strengths of forces.",
 
     pub(crate) const CAPSULE: Keys = Keys {
         head: "[capsule.NAME]",
-        about: "All that is nearer than a radius to a line on a body, or on the ground: what a link fills. It does nothing by itself; sensors that show a `clearance` tell how far two of them are apart.",
+        about: "All that is nearer than a radius to a line on a body, or on the ground: what a link fills. A sphere where both ends are one. It does nothing by itself; sensors that show a `clearance` tell how far two of them are apart.",
         rows: r#"| `on` | text | | must be given | the member | `"upper"` |
-| `from` | list of three values | m | `[0, 0, 0]` | where the line begins, in the member's axes | `[0.0, 0.0, 0.0]` |
+| `from` | list of three values | m | `[0, 0, 0]` | where the line begins, from the member's origin and in its axes | `[0.0, 0.0, 0.0]` |
 | `to` | list of three values | m | `[0, 0, 0]` | where it ends | `[0.0, 0.0, 0.4]` |
 | `radius` | value | m | must be given | | `0.06` |"#,
     };

@@ -584,7 +584,9 @@ fn axes(own: &Section<'_>) -> Result<Axes> {
 
 /// A part that a key names, in a file whose names begin with a prefix.
 fn named<'p, T>(own: &Section<'_>, key: &str, kind: &'static str, parts: (&'p [(String, T)], &str)) -> Result<&'p T> {
-    called(own, (key, &own.text(key)?.unwrap_or_default()), kind, parts)
+    let name = own.text(key)?;
+    let name = name.ok_or_else(|| own.wrong(key, "it is missing", &format!("name the {kind}")))?;
+    called(own, (key, &name), kind, parts)
 }
 
 /// The part of this name, which a key has.

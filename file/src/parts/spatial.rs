@@ -473,7 +473,17 @@ impl Parts<'_> {
         freedom: Option<&str>,
     ) -> Result<(Joint, Freedom, [&'static str; 2])> {
         let joint = named(own, key, "joint", (&self.joints, &self.at.frame.prefix))?.clone();
+        let lacks = |moves: &str| {
+            let name = own.text(key).ok().flatten().unwrap_or_default();
+            own.wrong(
+                key,
+                format!("joint `{name}` does not {moves} its axis"),
+                "choose the other freedom, or another joint",
+            )
+        };
         match freedom {
+            None | Some("turn") if !joint.allows(Freedom::Turn) => Err(lacks("turn about")),
+            Some("slide") if !joint.allows(Freedom::Slide) => Err(lacks("slide along")),
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
             Some("slide") => {
                 let full = self.at.full(&own.text(key)?.unwrap_or_default());
@@ -531,6 +541,10 @@ impl Parts<'_> {
         let (joint, freedom, [way, effort]) = self.freedom(own)?;
         if !own.table.contains_key("tension") {
             refuse_states(own, "tension")?;
+            if own.table.contains_key("free") {
+                let remedy = "write a law, tension = \"k*x + d*x'\", or leave it out";
+                return Err(own.wrong("free", "there is no `tension`", remedy));
+            }
             let stiffness = self.own.value_or(own, "stiffness", &format!("({effort})/{way}"), 0.0)?;
             let damping = self.own.value_or(own, "damping", &format!("s ({effort})/{way}"), 0.0)?;
             self.own.mechanism.joint_spring(name, &joint, freedom, stiffness, damping);
@@ -600,6 +614,9 @@ impl Parts<'_> {
         let placed = if is_ground { ground.clone() } else { ground.mirror_alone() };
         let from = placed.point(self.own.list_or_zero(own, "from", "m")?);
         let to = placed.point(self.own.list_or_zero(own, "to", "m")?);
+        if own.number("radius").ok().flatten().is_some_and(|radius| radius < 0.0) {
+            return Err(own.wrong("radius", "it is negative", "give a radius, m"));
+        }
         let radius = self.own.value(own, "radius", "m")?;
         self.capsules.push((self.at.full(name), Capsule::new(&member, from, to, radius)));
         Ok(())

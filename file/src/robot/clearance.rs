@@ -60,6 +60,11 @@ fn lines(robot: &Robot, tree: &Tree<'_>) -> Vec<Line> {
     all
 }
 
+/// Without digits of round-off.
+pub(super) fn plain(x: f64) -> f64 {
+    (x * 1e9).round() / 1e9
+}
+
 impl Clear {
     /// What is to be kept apart, with parts that show how far it is.
     pub(super) fn kept(
@@ -122,7 +127,7 @@ impl Clear {
                     k + 1,
                     j + 1
                 );
-                kept.outputs.push((format!("{name}.distance"), FREE * thickness, FREE * thickness));
+                kept.outputs.push((format!("{name}.distance"), plain(FREE * thickness), FREE * thickness));
             }
         }
         if let Some(floor) = self.floor {
@@ -136,7 +141,7 @@ impl Clear {
                 let name = format!("height{}", k + 1);
                 let (body, to) = (quoted(&member(line.body)), line.ends[1]);
                 let _ = write!(kept.parts, "\n[sensor.{name}]\nshows = \"position\"\n{body} = {to:?}\n");
-                kept.outputs.push((format!("{name}.z"), least, FREE * thickness));
+                kept.outputs.push((format!("{name}.z"), plain(least), FREE * thickness));
             }
         }
         if !touching.is_empty() {

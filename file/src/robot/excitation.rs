@@ -1,10 +1,10 @@
 //! A robot whose motion is to be found: the mechanism in which each joint follows a spline, and the problem of finding those splines whose efforts say
 //! the most of bodies and friction within the limits of the joints.
 
-use super::clearance::{Clear, Kept};
+use super::clearance::{Clear, Kept, plain};
 use super::mechanism::{Declared, Inertias, Options, Tree};
 use super::record::{drive, include, quoted};
-use super::urdf::{Joint, Kind, Robot, read};
+use super::urdf::{Joint, Kind, Limits, Robot, read};
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
 use std::f64::consts::TAU;
@@ -86,18 +86,51 @@ pub fn excitation([robot, shown, mechanism]: [&Path; 3], duration: f64, clear: C
     })
 }
 
+/// Limits of a joint, and of those that follow it, as its own.
+fn within_followers(robot: &Robot, index: usize) -> Limits {
+    let mut limits = robot.joints[index].limits;
+    for follower in robot.joints.iter().filter(|joint| joint.mimic.is_some()) {
+        // place of the follower: factor times that of the joint at the end of the chain, and sum
+        let (mut own, mut factor, mut sum) = (follower, 1.0, 0.0);
+        for _ in 0..=robot.joints.len() {
+            let Some((leader, multiplier, offset)) = &own.mimic else { break };
+            (factor, sum) = (factor * multiplier, sum + factor * offset);
+            let Some(next) = robot.joints.iter().find(|joint| joint.name == *leader) else { break };
+            own = next;
+        }
+        if !std::ptr::eq(own, &robot.joints[index]) || factor == 0.0 {
+            continue;
+        }
+        if let Some(ends) = follower.limits.places {
+            let [a, b] = ends.map(|end| (end - sum) / factor);
+            let [lower, upper] = limits.places.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            limits.places = Some([lower.max(a.min(b)), upper.min(a.max(b))]);
+        }
+        if let Some(rate) = follower.limits.rate {
+            let rate = rate / factor.abs();
+            limits.rate = Some(limits.rate.map_or(rate, |own| own.min(rate)));
+        }
+    }
+    // what leaves nothing over is no range
+    limits.places = limits.places.filter(|[lower, upper]| lower < upper);
+    limits
+}
+
 fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> Vec<Moved<'r>> {
     let is_driven = |joint: &&Joint| matches!(joint.kind, Kind::Revolute | Kind::Prismatic) && joint.mimic.is_none();
-    let mut without: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
+    let mut without: [Vec<&str>; 3] = Default::default();
     let mut moved = Vec::new();
     for (index, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| is_driven(joint)) {
         let is_prismatic = joint.kind == Kind::Prismatic;
-        let places = joint.limits.places;
-        let rate = joint.limits.rate.unwrap_or_else(|| {
+        let Limits { places, rate, effort } = within_followers(robot, index);
+        if places.is_none() {
+            without[2].push(&joint.name);
+        }
+        let rate = rate.unwrap_or_else(|| {
             without[0].push(&joint.name);
             if is_prismatic { 0.25 } else { 1.0 }
         });
-        if joint.limits.effort.is_none() {
+        if effort.is_none() {
             without[1].push(&joint.name);
         }
         let named = |list: &[(usize, String)]| {
@@ -111,15 +144,18 @@ fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> 
             rest: places.map_or(0.0, |[lower, upper]| 0.5 * (lower + upper)),
             places: places.map(|[lower, upper]| {
                 let free = MARGIN * (upper - lower);
-                [lower + free, upper - free]
+                [lower + free, upper - free].map(plain)
             }),
             rate: (1.0 - MARGIN) * rate,
             acceleration: rate / RISE,
-            effort: joint.limits.effort.map(|effort| (1.0 - MARGIN) * effort),
-            noise: joint.limits.effort.map_or(0.1, |effort| NOISE * effort),
+            effort: effort.map(|effort| (1.0 - MARGIN) * effort),
+            noise: effort.map_or(0.1, |effort| NOISE * effort),
         });
     }
-    let [rates, efforts] = without.map(|names| names.join(", "));
+    let [rates, efforts, places] = without.map(|names| names.join(", "));
+    if !places.is_empty() {
+        notes.push(format!("no range of {places}: any angle or way is taken"));
+    }
     if !rates.is_empty() {
         notes.push(format!("no limit of the rate of {rates}: 1 rad/s or 0.25 m/s is taken"));
     }

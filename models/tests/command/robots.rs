@@ -260,9 +260,23 @@ fn motions_keep_off_the_floor() {
     };
     let [height, apart] = least("arm_excitation_problem.toml");
     assert!(height > 0.9 && apart > 0.05, "{height}, {apart}");
-    assert!(problem.contains("lower = 0.9500000000000001\n"), "{problem}");
-    place.write("free.toml", problem.replace("lower = 0.9500000000000001\n", "lower = -9.0\n"));
+    assert!(problem.contains("lower = 0.95\n"), "{problem}");
+    place.write("free.toml", problem.replace("lower = 0.95\n", "lower = -9.0\n"));
     assert!(least("free.toml")[0] < 0.9);
+    // a follower's range is kept, too: twice as far as the joint that it follows
+    let finger = "<link name=\"finger\"/><joint name=\"grip\" type=\"revolute\"><parent link=\"lower\"/><child link=\"finger\"/><axis xyz=\"0 1 0\"/>\n\
+                  <limit lower=\"-0.4\" upper=\"0.6\" velocity=\"1\" effort=\"5\"/><mimic joint=\"elbow\" multiplier=\"2\"/></joint>\n</robot>";
+    place.write(
+        "grip.urdf",
+        place.read("arm.urdf").replace("</robot>", finger).replace("name=\"arm\"", "name=\"grip\""),
+    );
+    let written = place.good("init grip.urdf --excitation 4");
+    let problem = place.read("grip_excitation_problem.toml");
+    assert!(problem.contains("lower = -0.175\nupper = 0.275\n"), "{}{problem}", written.err);
+    // what is printed at the end runs
+    let last = place.run("control grip_excitation_problem.toml --max-iterations 1 --out grip").out;
+    let command = last.lines().find_map(|line| line.strip_prefix("read back by: costate ")).unwrap().to_string();
+    place.good(&command);
     place.refused("init arm.urdf --excitation 4 --floor 0 --force", &["--floor", "--thickness"]);
     place.refused("init arm.urdf --excitation 4 --thickness=-1 --force", &["--thickness", "positive"]);
 }

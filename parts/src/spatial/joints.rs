@@ -22,6 +22,11 @@ pub struct Joint {
 }
 
 impl Joint {
+    /// True if the joint has this freedom: a turn about its axis, or a way along it.
+    pub fn allows(&self, freedom: Freedom) -> bool {
+        allows(self.constraint.kind, freedom)
+    }
+
     /// The rows of its constraints. Their multipliers are forces (N) and torques (N m); where an axis or a direction across is made
     /// of parameters, divided by what their lengths multiply the row by. [`super::Mechanism::reaction`] does not mind lengths.
     pub fn rows(&self) -> &[Row] {
@@ -244,7 +249,7 @@ impl Mechanism {
 
     /// Notes that a joint has no such freedom.
     pub(super) fn wants_freedom(&mut self, name: &str, joint: &Joint, freedom: Freedom) -> bool {
-        let allowed = allows(joint.constraint.kind, freedom);
+        let allowed = joint.allows(freedom);
         if !allowed {
             let moves = if freedom == Freedom::Turn { "turn about" } else { "slide along" };
             let problem = format!("joint `{}` does not {moves} its axis", joint.name);
