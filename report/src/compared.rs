@@ -25,6 +25,9 @@ const MOST_VALUES: usize = 5_000_000;
 /// The least part of residuals that a quantity must explain to be shown with them.
 const LEAST_SHARE: f64 = 0.1;
 
+/// Quantities that residuals are drawn over, at most.
+const MOST_QUANTITIES: usize = 3;
+
 /// The correlation of two lists.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let both = || a.iter().zip(b).filter(|(x, y)| x.is_finite() && y.is_finite());
@@ -194,7 +197,8 @@ impl Folder {
 
     /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and
     /// `outputs@EXPERIMENT.csv`, with figures of those that fit worst.
-    pub(super) fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
+    /// `has_noise`: residuals are drawn over what they depend on, too.
+    pub(super) fn compared_outputs(&self, problem: &Problem, found: &Identification, has_noise: bool) -> Result<()> {
         let last = found.history.len() - 1;
         let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
         shown.dedup();
@@ -218,12 +222,12 @@ impl Folder {
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (rank, (k, _)) in order.into_iter().enumerate() {
             let Some(experiment) = problem.all().nth(k) else { continue };
-            self.compared_experiment(problem, (experiment, rank < MOST_EXPERIMENTS), found, &shown)?;
+            self.compared_experiment(problem, (experiment, rank < MOST_EXPERIMENTS, has_noise), found, &shown)?;
         }
         Ok(())
     }
 
-    /// `dependence_NAME`: residuals at all samples over those quantities of the run, outputs (`all`) and inputs, that they depend on the most, if they do.
+    /// `dependence_NAME`: residuals at their samples over those quantities of the run, outputs (`all`) and inputs, that they depend on the most, if they do.
     fn dependence(
         &self,
         (simulation, cost, place): (&Simulation, &LeastSquares, usize),
@@ -231,18 +235,20 @@ impl Folder {
         residuals: &[f64],
         all: &[Vec<f64>],
     ) -> Result<()> {
+        if all.is_empty() {
+            return Ok(());
+        }
         let signature = simulation.signature();
-        let residuals = own(cost, place, residuals);
         let input = |k: usize| {
             let values = (0..simulation.grid().times().len()).map(|i| simulation.inputs_at(i)[k]).collect();
             at_samples(cost, values)
         };
-        let inputs: Vec<Vec<f64>> = (0..signature.inputs.len()).filter(|_| !all.is_empty()).map(input).collect();
+        let inputs: Vec<Vec<f64>> = (0..signature.inputs.len()).map(input).collect();
         let named = signature.outputs.iter().zip(all).chain(signature.inputs.iter().zip(&inputs));
         let mut found: Vec<plot::DependsOn> = named
             .filter_map(|(quantity, values)| {
                 let values = own(cost, place, values);
-                let dependence = Dependence::of(&residuals, &values).filter(|found| found.share >= LEAST_SHARE)?;
+                let dependence = Dependence::of(residuals, &values).filter(|found| found.share >= LEAST_SHARE)?;
                 Some(plot::DependsOn { label: axis_label(quantity), values, dependence })
             })
             .collect();
@@ -251,21 +257,21 @@ impl Folder {
         let mut kept: Vec<plot::DependsOn> = Vec::new();
         for one in found {
             let is_other = kept.iter().all(|other| correlation(&one.values, &other.values).abs() < 0.98);
-            if is_other && kept.len() < plot::MOST_SIGNALS.min(3) {
+            if is_other && kept.len() < MOST_QUANTITIES {
                 kept.push(one);
             }
         }
         if kept.is_empty() {
             return Ok(());
         }
-        self.figure_if_any(&format!("dependence_{title}"), plot::dependence(title, unit, &residuals, &kept))
+        self.figure_if_any(&format!("dependence_{title}"), plot::dependence(title, unit, residuals, &kept))
     }
 
     /// Of one experiment: data, and figures if it `is_drawn`.
     fn compared_experiment(
         &self,
         problem: &Problem,
-        (experiment, is_drawn): (&Experiment, bool),
+        (experiment, is_drawn, has_noise): (&Experiment, bool, bool),
         found: &Identification,
         shown: &[usize],
     ) -> Result<()> {
@@ -275,12 +281,11 @@ impl Folder {
         // of each run what is shown is kept, since states take more memory than all of it; of the best one all outputs
         let count = simulation.signature().outputs.len();
         let best = found.values();
-        let is_kept = is_drawn && count * simulation.grid().times().len() <= MOST_VALUES;
+        let is_kept = is_drawn && has_noise && count * simulation.grid().times().len() <= MOST_VALUES;
         let outputs = |u: &[f64]| -> Result<[Vec<Vec<f64>>; 2]> {
             let run = simulation.run(&experiment.own(u))?;
             let shown = |reference: &Reference| at_samples(cost, experiment.shown(&run, u, reference.output));
-            let all = |_: &bool| is_kept && *u == best;
-            let all = Some(true).filter(all).map_or(0..0, |_| 0..count);
+            let all = if is_kept && *u == best { 0..count } else { 0..0 };
             let all = all.map(|k| at_samples(cost, run.output(k))).collect();
             Ok([cost.references().iter().map(shown).collect(), all])
         };
@@ -325,8 +330,8 @@ impl Folder {
                 let errors: Vec<(String, Vec<f64>)> = errors.collect();
                 let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
                 self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
-                let residuals: Vec<f64> =
-                    after.iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value)).collect();
+                let residuals = after.iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
+                let residuals = own(cost, k, &residuals.collect::<Vec<f64>>());
                 self.dependence((simulation, cost, k), (&title, &figure_unit), &residuals, all)?;
             }
             // a record cannot hold samples that are not there

@@ -329,7 +329,9 @@ impl Folder {
             aside.history(found)?;
             // whoever is in a hurry does not wait for further simulations
             if !matches!(statistics, Err(error) if error.is_interruption()) {
-                aside.compared_outputs(problem, found)?;
+                // of round-off there is nothing to see
+                let has_noise = statistics.as_ref().is_ok_and(|own| !own.is_noise_free);
+                aside.compared_outputs(problem, found, has_noise)?;
             }
             aside.input_figures(problem)?;
             aside.history_figures(problem, found)?;

@@ -8,7 +8,7 @@ pub(super) fn spherical_bessel<D: Number>(order: u8, x: D) -> D {
     let n = f64::from(order);
     let square = x * x;
     let mut series = D::from(1.0);
-    for k in (1..=12 + order).rev().map(f64::from) {
+    for k in (1..=12 + u16::from(order)).rev().map(f64::from) {
         series = series * square * (-0.5 / (k * (2.0 * (n + k) + 1.0))) + 1.0;
     }
     let first = (1..=i32::from(order)).fold(x.powi(i32::from(order)), |first, k| first / f64::from(2 * k + 1));

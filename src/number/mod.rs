@@ -150,10 +150,9 @@ mod tests {
         assert_eq!((sum.re, sum.eps), (25.0, [5.0 + 8.0 + 12.0]));
     }
 
-    /// Protects functions whose closed form loses all digits near zero: against values in 20 digits, and derivatives against jₙ' = jₙ₋₁ - (n + 1) jₙ / x.
+    /// Protects functions whose closed form loses all digits near zero: against sums of fractions, and derivatives against (2n + 1) jₙ' = n jₙ₋₁ - (n + 1) jₙ₊₁.
     #[test]
     fn spherical_bessel_functions_keep_their_digits() {
-        // by series in fractions
         let known = [
             (0, 1e-3, 0.999_999_833_333_341_6),
             (1, 1e-3, 0.000_333_333_300_000_001_2),

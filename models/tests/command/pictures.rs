@@ -183,4 +183,7 @@ fn residuals_are_drawn_over_what_they_depend_on() {
     assert!(place.read("lacks/dependence_a.svg").contains("v [m/s]"));
     place.good("identify true.toml --data record.csv --substeps 1 --out has");
     assert!(!place.path("has/dependence_a.svg").exists());
+    // nor is round-off drawn
+    place.good("identify true.toml --out exact");
+    assert!(place.path("exact/output_a.svg").exists() && !place.path("exact/dependence_a.svg").exists());
 }

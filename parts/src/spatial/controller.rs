@@ -81,14 +81,14 @@ impl<F: FunctionOfTime> Controller<F> {
 
 /// A controller that has been added: what a sensor of it is given.
 pub struct Controlled<F> {
-    element: Acting<F>,
+    element: JointController<F>,
     connection: Connection,
     /// The integral of the error (rad s, or m s), where there is one.
     pub integral: Option<StateVariable>,
 }
 
 /// A controller at work, or its sensor. Parameters: those of the joint's frames, P, I and D as far as they are there, then those of the signals.
-struct Acting<F> {
+struct JointController<F> {
     sides: Sides,
     freedom: Freedom,
     has: [bool; 3],
@@ -97,13 +97,13 @@ struct Acting<F> {
     is_sensor: bool,
 }
 
-impl<F> Clone for Acting<F> {
+impl<F> Clone for JointController<F> {
     fn clone(&self) -> Self {
-        Acting { signals: self.signals.each_ref().map(|(own, w, u)| (own.clone(), w.clone(), *u)), ..*self }
+        JointController { signals: self.signals.each_ref().map(|(own, w, u)| (own.clone(), w.clone(), *u)), ..*self }
     }
 }
 
-impl<F: FunctionOfTime> Acting<F> {
+impl<F: FunctionOfTime> JointController<F> {
     fn signal<D: Number>(&self, k: usize, t: D, w: &[D], u: &[D]) -> D {
         let (signal, input, parameter) = &self.signals[k];
         signal.at(t, &w[input.clone()], &u[*parameter..])
@@ -137,7 +137,7 @@ impl<F: FunctionOfTime> Acting<F> {
     }
 }
 
-impl<F: FunctionOfTime> Element for Acting<F> {
+impl<F: FunctionOfTime> Element for JointController<F> {
     fn known_times(&self) -> Option<(f64, f64)> {
         let all = self.signals.iter().filter_map(|(signal, ..)| signal.known_times());
         all.reduce(|a, b| (a.0.max(b.0), a.1.min(b.1)))
@@ -194,14 +194,15 @@ impl Mechanism {
             (source.strength, places.0..connection.inputs.len(), places.1)
         });
         let sides = joint.constraint.sides;
-        let element = Acting { sides, freedom, has: gains.map(|gain| gain.is_some()), signals, is_sensor: false };
+        let element =
+            JointController { sides, freedom, has: gains.map(|gain| gain.is_some()), signals, is_sensor: false };
         self.assembler.element(name, element.clone(), connection.clone());
         Some(Controlled { element, connection, integral })
     }
 
     /// The effort of a controller, `name.effort` (N m, or N), and the error that it sees, `name.error` (rad, or m).
     pub fn controller_sensor<F: FunctionOfTime>(&mut self, name: &str, of: &Controlled<F>) {
-        let element = Acting { is_sensor: true, ..of.element.clone() };
+        let element = JointController { is_sensor: true, ..of.element.clone() };
         let [effort, error] = if element.freedom == Freedom::Turn { ["N m", "rad"] } else { ["N", "m"] };
         self.assembler.element(name, element, of.connection.clone().outputs([("effort", effort), ("error", error)]));
     }
