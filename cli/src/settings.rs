@@ -26,7 +26,7 @@ pub(super) struct ProblemArguments {
     /// A model's name or mechanism file (its built-in problem), or a problem file
     #[arg(index = 1, required_unless_present = "from")]
     model: Option<String>,
-    /// Measurements (.csv, .mat, .npz): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
+    /// Measurements (.csv, .mat, .npz, .mcap): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
     #[arg(long, value_name = "FILE.csv")]
     pub data: Vec<PathBuf>,
     /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it
@@ -235,7 +235,8 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
     if is_file(model) {
         return Ok(Specification::of(model));
     }
-    if path.components().count() > 1 || path.is_file() {
+    // a file without an ending may have the name of a model
+    if path.components().count() > 1 || (path.is_file() && path.extension().is_some()) {
         let remedy = "give the name of a model (`costate models` lists them), or of a mechanism or problem file that ends in .toml";
         return Err(Error::invalid(format!("`{model}`"), "it is neither a model nor a problem file", remedy));
     }

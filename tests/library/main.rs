@@ -8,6 +8,7 @@ mod least_squares;
 mod likelihood;
 mod linear_statistics;
 mod mat;
+mod mcap;
 mod newton;
 mod npz;
 mod optimise;

@@ -1,4 +1,4 @@
-//! Measured records: named columns of numbers, read from text files and files of MATLAB, and written to text files.
+//! Measured records: named columns of numbers, read from text files, files of MATLAB and NumPy and logs of robots, and written to text files.
 //!
 //! ```
 //! use costate_identify::data::Record;
@@ -20,6 +20,7 @@ pub mod files;
 mod foreign;
 pub mod header;
 mod mat;
+mod mcap;
 mod npz;
 pub mod rows;
 mod time_axis;
@@ -44,7 +45,7 @@ pub struct Record {
     path: Option<PathBuf>,
     /// Line of the first row in that file; each row is one line, and none lies between. Of a file of MATLAB, the number of the first value.
     first_line: u64,
-    /// True if the record was read from a file of MATLAB or NumPy, which has no lines.
+    /// True if the record was read from a file of MATLAB or NumPy, or a log, which have no lines.
     is_binary: bool,
     /// Variables of the file that are no columns.
     left_out: Vec<LeftOut>,
@@ -55,12 +56,15 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads a file of measurements, whatever it is: a file of MATLAB (`.mat`, versions 5 to 7) or NumPy (`.npz`), or else a text file as
-    /// [`Record::read_csv_with_gaps`] does.
+    /// Reads a file of measurements, whatever it is: a file of MATLAB (`.mat`, versions 5 to 7) or NumPy (`.npz`), a log of a robot (`.mcap`),
+    /// or else a text file as [`Record::read_csv_with_gaps`] does.
     ///
     /// Of MATLAB's workspace and NumPy's archive, real vectors are columns by their names, and columns of a matrix `a` are `a_1`, `a_2`, ..; NaN is a missing sample.
     /// What is not as long as `t` or `time` (or else as most vectors), and structs, cells, text, objects and complex or sparse numbers are left out,
     /// which [`Record::remarks`] tells. Without `t` and `time`, a number `Ts`, `T_s` or `dt` (s) or `fs` (Hz) makes times from 0 on, called `t`.
+    ///
+    /// Of a log, numbers in messages of ROS 2, ROS 1 and JSON are columns, called by their fields (`linear_acceleration_x`), behind the names that a message gives to
+    /// elements of its arrays (`shoulder_position`), and behind the topic where two topics have the same ones. `t` is in s from the first message on.
     ///
     /// # Errors
     /// As [`Record::read_csv_with_gaps`]; [`Error::File`] for a file of MATLAB that is damaged, of version 7.3 (HDF5) or 4, or without a
@@ -77,6 +81,7 @@ impl Record {
         match () {
             _ if mat::is_meant(bytes, path) => mat::parse(bytes, path),
             _ if npz::is_meant(bytes, path) => npz::parse(bytes, path),
+            _ if mcap::is_meant(bytes, path) => mcap::parse(bytes, path),
             _ => Self::parse(bytes, path, Gaps::Allowed),
         }
     }
