@@ -371,6 +371,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `strut` | table of tables | | none | forces along the line between two places by a law, as in the plane | `{ s = { ground = [0, 0, 1], load = [0, 0, 0], tension = "k*x" } }` |
 | `joint_spring` | table of tables | | none | springs and dampers in joints, linear or by a law | `{ f = { of = "hinge", damping = "d" } }` |
 | `rotor` | table of tables | | none | inertias that move with a joint alone, such as rotors behind gears | `{ r = { of = "hinge", inertia = "J" } }` |
+| `tendon` | table of tables | | none | what goes with several joints: rotors of motors that turn two of them, cables | `{ t = { of = ["a", "b"], ratios = [1.0, 0.5], inertia = "J" } }` |
 | `coupling` | table of tables | | none | gears between joints: turns or ways go together | `{ g = { from = "shoulder", on = "elbow", ratio = -1.0 } }` |
 | `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
 | `controller` | table of tables | | none | controllers in joints: a reference, gains, a feed-forward | `{ c = { of = "hinge", reference = "r", proportional = 100.0 } }` |
@@ -463,6 +464,22 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `stiffness` | value | N m/rad or N/m | 0 | | `"k"` |
 | `damping` | value | N m s/rad or N s/m | 0 | | `"d"` |
 | `tension` | formula | N m or N | none | in the place of both: law of the angle or way `x` and its rate `x'`, positive draws it back | `"coulomb(x', Tc, w_s)"` |
+| `free` | value | rad or m | 0 | where `x` is 0, with a `tension` | `0.0` |
+| `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
+| `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
+| `start` | table of values | the states' | zero | of its states | `{ z = 0.1 }` |
+| `energy` | formula | J | left out of `energy` sensors | energy stored at `x`, with a `tension` | `"0"` |"#,
+    };
+
+    pub(crate) const TENDON: Keys = Keys {
+        head: "[tendon.NAME]",
+        about: "What goes with several joints, by x = Σ ratio · (angle or way): the angle of a motor that turns two joints, the length of a cable over pulleys.",
+        rows: r#"| `of` | list of texts | | must be given | the joints | `["wrist", "hand"]` |
+| `ratios` | list of values | of x a joint's | must be given | gear ratios, or radii of pulleys, with their signs | `[1.0, "n"]` |
+| `freedoms` | list of `turn` or `slide` | | all `turn` | about their axes, or along them | `["turn", "slide"]` |
+| `unit` | `rad` or `m` | | `rad` | of x | `"m"` |
+| `inertia` | value | kg m^2 or kg | none | moves with x: that of a rotor, if x is its angle | `"J"` |
+| `tension` | formula | N m or N | none | law of `x` and its rate `x'`, positive draws it back, on each joint with its ratio | `"d*x' + coulomb(x', Fc, w_s)"` |
 | `free` | value | rad or m | 0 | where `x` is 0, with a `tension` | `0.0` |
 | `states` | table of texts | | none | [first-order states](states.md) of the law, called `NAME.STATE`, with their units | `{ z = "N" }` |
 | `rates` | table of formulas | the states' a second | zero | of `x`, `x'`, states and parameters | `{ z = "A*x' - b*abs(x')*z" }` |
@@ -588,7 +605,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 19] = [
+    pub(crate) const ALL: [&Keys; 20] = [
         &TOP,
         &INCLUDE,
         &BODY,
@@ -597,6 +614,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
         &JOINT,
         &JOINT_SPRING,
         &ROTOR,
+        &TENDON,
         &COUPLING,
         &MOTOR,
         &CONTROLLER,

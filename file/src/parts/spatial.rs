@@ -130,7 +130,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    let kinds: [(&str, Reader<Parts<'_>>); 29] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 30] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -148,6 +148,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         ("strut", Parts::strut),
         ("joint_spring", Parts::joint_spring),
         ("rotor", Parts::rotor),
+        ("tendon", Parts::tendon),
         ("coupling", Parts::coupling),
         ("motor", Parts::motor),
         ("controller", Parts::controller),
@@ -472,9 +473,20 @@ impl Parts<'_> {
         key: &str,
         freedom: Option<&str>,
     ) -> Result<(Joint, Freedom, [&'static str; 2])> {
-        let joint = named(own, key, "joint", (&self.joints, &self.at.frame.prefix))?.clone();
+        named(own, key, "joint", (&self.joints, &self.at.frame.prefix))?;
+        let name = own.text(key)?.unwrap_or_default();
+        self.freedom_named(own, (key, &name), (if key == "of" { "freedom" } else { "freedoms" }, freedom))
+    }
+
+    /// A freedom of a joint that a key names, and that another key says.
+    fn freedom_named(
+        &self,
+        own: &Section<'_>,
+        (key, name): (&str, &str),
+        (freedom_key, freedom): (&str, Option<&str>),
+    ) -> Result<(Joint, Freedom, [&'static str; 2])> {
+        let joint = called(own, (key, name), "joint", (&self.joints, &self.at.frame.prefix))?.clone();
         let lacks = |moves: &str| {
-            let name = own.text(key).ok().flatten().unwrap_or_default();
             own.wrong(
                 key,
                 format!("joint `{name}` does not {moves} its axis"),
@@ -485,17 +497,11 @@ impl Parts<'_> {
             None | Some("turn") if !joint.allows(Freedom::Turn) => Err(lacks("turn about")),
             Some("slide") if !joint.allows(Freedom::Slide) => Err(lacks("slide along")),
             None | Some("turn") => Ok((joint, Freedom::Turn, ["rad", "N m"])),
-            Some("slide") => {
-                let full = self.at.full(&own.text(key)?.unwrap_or_default());
-                if self.backwards.contains(&full) {
-                    return Err(cannot_be_placed(own, "mirrored: along the axis of a turn, ways run backwards"));
-                }
-                Ok((joint, Freedom::Slide, ["m", "N"]))
+            Some("slide") if self.backwards.contains(&self.at.full(name)) => {
+                Err(cannot_be_placed(own, "mirrored: along the axis of a turn, ways run backwards"))
             }
-            Some(other) => {
-                let key = if key == "of" { "freedom" } else { "freedoms" };
-                Err(own.at(key, Error::unknown("freedom", other, own.place(), ["turn", "slide"])))
-            }
+            Some("slide") => Ok((joint, Freedom::Slide, ["m", "N"])),
+            Some(other) => Err(own.at(freedom_key, Error::unknown("freedom", other, own.place(), ["turn", "slide"]))),
         }
     }
 
@@ -506,6 +512,56 @@ impl Parts<'_> {
         let inertia = self.own.value(own, "inertia", if freedom == Freedom::Turn { "kg m^2" } else { "kg" })?;
         self.own.mechanism.rotor(name, &joint, freedom, inertia);
         Ok(())
+    }
+
+    fn tendon(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        let name = &self.at.full(name);
+        own.only(&[&keys::TENDON])?;
+        let joints = own.texts("of")?.unwrap_or_default();
+        let freedoms = own.texts("freedoms")?.unwrap_or_else(|| vec!["turn".into(); joints.len()]);
+        let ratios = own.table.get("ratios").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        for (key, count) in [("ratios", ratios.len()), ("freedoms", freedoms.len())] {
+            if count != joints.len() || joints.is_empty() {
+                let problem = format!("there are {count} for {} joints", joints.len());
+                return Err(own.wrong(key, problem, "give one for each joint in `of`"));
+            }
+        }
+        let (unit, effort, inertia) = match own.text("unit")?.as_deref() {
+            None | Some("rad") => ("rad", "N m", "kg m^2"),
+            Some("m") => ("m", "N", "kg"),
+            Some(other) => return Err(own.at("unit", Error::unknown("unit", other, own.place(), ["rad", "m"]))),
+        };
+        let mut all = Vec::new();
+        for ((name, freedom), ratio) in joints.iter().zip(&freedoms).zip(&ratios) {
+            let (joint, freedom, [way, _]) = self.freedom_named(own, ("of", name), ("freedoms", Some(freedom)))?;
+            let of_ratio = if way == unit { String::new() } else { format!("{unit}/{way}") };
+            all.push((joint, freedom, self.own.element(own, "ratios", ratio, &of_ratio)?));
+        }
+        let joints: Vec<(&Joint, Freedom, Value)> =
+            all.iter().map(|(joint, freedom, ratio)| (joint, *freedom, *ratio)).collect();
+        if !["inertia", "tension"].iter().any(|key| own.table.contains_key(*key)) {
+            return Err(own.wrong("inertia", "it has neither inertia nor tension", "give one of them, or both"));
+        }
+        let Some(tendon) = self.own.mechanism.tendon(name, &joints) else { return Ok(()) };
+        if own.table.contains_key("inertia") {
+            let inertia = self.own.value(own, "inertia", inertia)?;
+            self.own.mechanism.tendon_inertia(&tendon, inertia);
+        }
+        if !own.table.contains_key("tension") {
+            refuse_states(own, "tension")?;
+            return match own.table.contains_key("free") {
+                true => Err(own.wrong(
+                    "free",
+                    "there is no `tension`",
+                    "write a law, tension = \"k*x + d*x'\", or leave it out",
+                )),
+                false => Ok(()),
+            };
+        }
+        let free = self.own.value_or(own, "free", unit, 0.0)?;
+        let (law, parameters) = self.own.law(own, "tension", [unit, effort])?;
+        let states = self.own.mechanism.tendon_law(&tendon, free, law.clone(), parameters);
+        self.know_states(own, name, &law, &states)
     }
 
     fn coupling(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {

@@ -85,7 +85,7 @@ fn controllers_in_the_loop() {
     let place = Place::new();
     place.write("arm.urdf", TWO);
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/robots.md")).unwrap();
-    for name in ["arm_bristles.toml", "arm_controlled.toml", "controlled_problem.toml"] {
+    for name in ["arm_bristles.toml", "arm_coupled.toml", "arm_controlled.toml", "controlled_problem.toml"] {
         let from = page.find(&format!("# {name}")).unwrap();
         place.write(name, page[from..].split("```").next().unwrap());
     }
@@ -101,6 +101,7 @@ fn controllers_in_the_loop() {
     };
     place.write("log.csv", log(&[]));
     place.good("check arm_bristles.toml");
+    place.good("check arm_coupled.toml");
     place.good("simulate arm_bristles.toml");
     place.good("check arm_controlled.toml");
     let truth = [("kp", 180.0), ("kd", 9.0), ("robot_Fc_elbow", 0.3), ("robot_d_shoulder", 0.9)];

@@ -19,3 +19,4 @@ mod spatial_models;
 mod spatial_parts;
 mod spatial_slips;
 mod states;
+mod tendons;

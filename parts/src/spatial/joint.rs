@@ -1,6 +1,7 @@
 //! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
 
 use super::pose::{Sides, Twist, euler_parameters};
+use super::tendon::Moved;
 use crate::assembly::{ClosedConstraint, Element};
 use costate::number::Number;
 use costate::spline::Spline;
@@ -330,40 +331,19 @@ impl<M: crate::law::FunctionOfTime> Element for DrivenJoint<M> {
 }
 
 /// Turns or ways of two joints that go together. Parameters: those of the frames of the first joint, those of the second, ratio, offset.
-pub(super) struct Coupling {
-    pub sides: [Sides; 2],
-    pub freedoms: [Freedom; 2],
-    /// Where the coordinates of the members of both joints begin.
-    pub begins: [[usize; 2]; 2],
-}
-
-/// Coordinates of two bodies.
-const BOTH: usize = 14;
-
-impl Coupling {
-    /// Coordinates of a joint, one member after the other.
-    fn own<D: Number>(&self, joint: usize, q: &[D]) -> [D; BOTH] {
-        let mut own = [D::from(0.0); BOTH];
-        let Sides(first, second) = self.sides[joint];
-        let [a, b] = self.begins[joint];
-        let (n, m) = (first.coordinates(), second.coordinates());
-        own[..n].copy_from_slice(&q[a..a + n]);
-        own[n..n + m].copy_from_slice(&q[b..b + m]);
-        own
-    }
-}
+pub(super) struct Coupling(pub [Moved; 2]);
 
 impl Element for Coupling {
     fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
-        let of = [self.own(0, q), self.own(1, q)];
-        let first = JointPoses::of(self.sides[0], &of[0], u);
-        let second = JointPoses::of(self.sides[1], &of[1], &u[FRAMES..]);
+        let of = self.0.map(|member| member.own(q));
+        let first = JointPoses::of(self.0[0].sides, &of[0], u);
+        let second = JointPoses::of(self.0[1].sides, &of[1], &u[FRAMES..]);
         let place = |at: &JointPoses<'_, D>, freedom| match freedom {
             Freedom::Turn => at.angle(),
             Freedom::Slide => at.axis(0).unit().dot(at.gap()),
         };
-        let there = u[2 * FRAMES] * place(&first, self.freedoms[0]) + u[2 * FRAMES + 1];
-        c[0] = match self.freedoms[1] {
+        let there = u[2 * FRAMES] * place(&first, self.0[0].freedom) + u[2 * FRAMES + 1];
+        c[0] = match self.0[1].freedom {
             Freedom::Turn => second.angle_beyond(there),
             Freedom::Slide => place(&second, Freedom::Slide) - there,
         };

@@ -5,6 +5,7 @@ use super::joint::{
 };
 use super::pose::Side;
 use super::sensor::allows;
+use super::tendon::Moved;
 use super::{Mechanism, Member, Place};
 use crate::assembly::{Connection, Coordinate, Row};
 use crate::law::{Driven, FunctionOfTime};
@@ -301,24 +302,9 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, "name two joints"));
             return Vec::new();
         }
-        // a member that both joints have is there once
-        let mut coordinates: Vec<Coordinate> = Vec::new();
-        let begins = joints.map(|(joint, _)| {
-            joint.members.each_ref().map(|member| {
-                let own = member.coordinates();
-                let known = own.first().and_then(|own| coordinates.iter().position(|known| known == own));
-                known.unwrap_or_else(|| {
-                    coordinates.extend(own);
-                    coordinates.len() - own.len()
-                })
-            })
-        });
+        let (coordinates, members) = Moved::all(&joints);
         let frames = joints.into_iter().flat_map(|(joint, _)| joint.parameters[..FRAMES].iter().copied());
-        let element = Coupling {
-            sides: joints.map(|(joint, _)| joint.constraint.sides),
-            freedoms: joints.map(|(_, freedom)| freedom),
-            begins,
-        };
+        let element = Coupling([members[0], members[1]]);
         let unit = if joints[1].1 == Freedom::Turn { "rad" } else { "m" };
         let connection = Connection::to(coordinates).parameters(frames).parameters(numbers);
         self.assembler.element(name, element, connection.constraints([("ratio", unit)]))

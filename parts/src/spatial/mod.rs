@@ -47,6 +47,7 @@ mod place;
 mod pose;
 mod sensor;
 mod sensors;
+mod tendon;
 
 use crate::totals::{Contributions, Total};
 pub use clearance::{Capsule, distance_of_lines};
@@ -64,6 +65,7 @@ pub use pose::{Side, Sides, Twist};
 use sensor::Balance;
 pub use sensor::ReactionAxes;
 pub use sensors::Mounting;
+pub use tendon::Tendon;
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, StateVariable};
 use crate::connectivity::{Connectivity, WORLD};

@@ -90,6 +90,10 @@ linear = { of = "hinge", stiffness = 2, damping = 0.1 }
 dry = { of = "motor", tension = "coulomb(x', Tc, 0.5[rad/s])", energy = 0, free = 0.1 }
 rail = { of = "guide", freedom = "slide", damping = "d" }
 
+[tendon]
+rotor = { of = ["hinge", "thread"], ratios = [3.0, "k*0.01[m/N]"], inertia = "m*0.02[m^2]", tension = "coulomb(x', Tc, 0.5[rad/s])", energy = 0 }
+cable = { of = ["guide", "sleeve"], freedoms = ["slide", "turn"], ratios = [1.0, 0.05], unit = "m", inertia = 0.1, tension = "k*x + d*x'", free = 0.02, energy = "k*x^2/2" }
+
 [motor]
 turn = { of = "hinge", is = "T*2" }
 swing = { of = "thread", is = "Tc*sin(3[1/s]*t)" }
@@ -285,6 +289,14 @@ fn in_rust(scenario: Scenario) -> Entry {
     all.joint_spring("linear", &hinge, Freedom::Turn, 2.0, 0.1);
     all.joint_law("dry", &motor, Freedom::Turn, 0.1, Dry, [dry]);
     all.joint_spring("rail", &guide, Freedom::Slide, 0.0, d);
+    let ratio = k * 0.01;
+    let rotor = all.tendon("rotor", &[(&hinge, Freedom::Turn, number(3.0)), (&thread, Freedom::Turn, ratio)]).unwrap();
+    all.tendon_inertia(&rotor, m * 0.02);
+    all.tendon_law(&rotor, 0.0, Dry, [dry]);
+    let over = [(&guide, Freedom::Slide, number(1.0)), (&sleeve, Freedom::Turn, number(0.05))];
+    let cable = all.tendon("cable", &over).unwrap();
+    all.tendon_inertia(&cable, 0.1);
+    all.tendon_law(&cable, 0.02, Hard, [k, d]);
     all.motor("turn", &hinge, Freedom::Turn, torque.times(2.0));
     all.motor_by("swing", &thread, Freedom::Turn, Swing, [dry]);
     let none = [0.0; 0];
