@@ -267,6 +267,11 @@ fn impossible(evaluator: &mut dyn Evaluator, mass: &MassMatrix<'_>, x: &Point<'_
     if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
         return None;
     }
+    // as many rows as coordinates, of which none repeats others, leave nothing free: given motions, whose bodies may be sought by linear steps through
+    // what nobody can build
+    if rows.iter().filter(|row| !row.is_empty()).count() >= mass.diagonal.len() {
+        return None;
+    }
     let motion = mass.negative_motion(&rows, &scales)?;
     let moving: Vec<String> = motion.iter().take(NAMED).map(|&j| format!("`{}`", mass.name(j))).collect();
     let more = if motion.len() > NAMED { " ..." } else { "" };

@@ -46,6 +46,9 @@ pub(super) struct Arguments {
     /// With --thickness: links stay above the floor, which is at this height over the first link's origin (m)
     #[arg(long, value_name = "METRES", allow_hyphen_values = true, value_parser = settings::number, requires = "excitation")]
     floor: Option<f64>,
+    /// Of a robot with loops: the joints that have motors; loops move the others [default: those with efforts in the log, or in a <transmission>]
+    #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
+    motors: Vec<String>,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -83,6 +86,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         let problem = "there is no robot with a log of its joints' positions and torques";
         return Err(Error::invalid("--physical", problem, "give robot.urdf and one --data FILE.csv, or leave it out"));
     }
+    if !arguments.motors.is_empty() {
+        let problem = "there is no robot with a log of its joints' positions and torques, and no --excitation";
+        return Err(Error::invalid("--motors", problem, "give robot.urdf and one of these, or leave it out"));
+    }
     let sources = sources(entry, arguments, &out)?;
     let text = text::write(entry, &sources, &out)?;
     finish(registry, arguments, (entry.name(), &out), &text)
@@ -101,7 +108,7 @@ fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Resu
     let [mechanism, problem] = ["", "_problem"].map(|end| out.with_file_name(format!("{stem}_excitation{end}.toml")));
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
     let clear = Clear { thickness: arguments.thickness, floor: arguments.floor };
-    let written = excitation([robot, &beside(out, robot), &name], duration, clear)?;
+    let written = excitation([robot, &beside(out, robot), &name], duration, clear, &arguments.motors)?;
     for (path, text) in [(&mechanism, &written.mechanism), (&problem, &written.problem)] {
         check_out(path, arguments.force)?;
         write_atomically(path, text.as_bytes())?;
@@ -130,7 +137,8 @@ fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> 
     let mechanism = out.with_file_name(format!("{stem}_moved.toml"));
     let shown = [beside(out, robot), beside(out, record)];
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
-    let Some(written) = given_motions([robot, record], [&shown[0], &shown[1]], &name, arguments.physical)? else {
+    let shown = [&*shown[0], &*shown[1]];
+    let Some(written) = given_motions([robot, record], shown, &name, arguments.physical, &arguments.motors)? else {
         return Ok(None);
     };
     check_out(&mechanism, arguments.force)?;

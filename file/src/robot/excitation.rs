@@ -32,14 +32,21 @@ const STIFF: f64 = 30.0;
 /// Time between two knots of the motions, s; limits are met, and samples taken, five times between them.
 const KNOTS: f64 = 0.5;
 
+/// How far joints of a robot with loops swing at the start of the search, rad or m: loops close there.
+const SMALL: [f64; 2] = [0.2, 0.05];
+
 /// A joint that moves, with what is known or assumed of it.
 struct Moved<'r> {
     joint: &'r Joint,
+    /// False for what loops move.
+    has_motor: bool,
     /// What the joint is called in the mechanism, and the sensor of its motion.
     part: String,
     sensor: String,
     /// Where it begins and ends.
     rest: f64,
+    /// How far it swings at most at the start.
+    most: f64,
     /// Lower and upper limit, if it has them.
     places: Option<[f64; 2]>,
     rate: f64,
@@ -50,20 +57,33 @@ struct Moved<'r> {
 }
 
 /// The mechanism of a robot whose joints move along splines of `duration` s from rest to rest, and the problem of finding those whose efforts say the most
-/// of its bodies and its friction, within its limits. The robot is named as `shown`, the mechanism as `mechanism`, in what is written.
+/// of its bodies and its friction, within its limits. The robot is named as `shown`, the mechanism as `mechanism`, in what is written. Of a robot with loops, the
+/// joints `motors` follow splines, or else those that its transmissions name, and loops move the others; it begins where all angles of its file are zero.
 ///
 /// # Errors
-/// A robot that cannot be read, in which nothing moves, or with loops; a duration that is too short for a motion; a thickness that is not positive.
-pub fn excitation([robot, shown, mechanism]: [&Path; 3], duration: f64, clear: Clear) -> Result<Excitation> {
+/// A robot that cannot be read, in which nothing moves, or with loops and without motors; a duration that is too short for a motion; a thickness that is not
+/// positive.
+pub fn excitation(
+    [robot, shown, mechanism]: [&Path; 3],
+    duration: f64,
+    clear: Clear,
+    motors: &[String],
+) -> Result<Excitation> {
     let own = read(&text(robot)?, robot)?;
     let options = Options::of_all(Inertias::Moments);
     let mut declared = Declared::default();
     Tree::of(&own, robot, &options)?.write(robot, &mut declared)?;
-    if let Some(first) = own.loops.first() {
-        let problem = format!("`{}` closes a loop: not every joint of it moves by itself", first.name);
-        let remedy = "write the mechanism by hand, with a [motion] and a [drive] for each joint that has a motor";
-        return Err(Error::file(robot, Some(first.line), problem, remedy));
-    }
+    let motors = own.motors(robot, motors)?;
+    let Some(motors) = motors else {
+        return Err(match own.loops.first() {
+            Some(first) => {
+                let problem =
+                    format!("`{}` closes a loop, and no <transmission> says which joints have motors", first.name);
+                Error::file(robot, Some(first.line), problem, "name those that have: --motors JOINT,JOINT")
+            }
+            None => Error::file(robot, None, "no joint of this robot moves by itself", "give one with joints"),
+        });
+    };
     let intervals = (duration / KNOTS).round();
     if !(4.0..=1000.0).contains(&intervals) {
         let problem = format!("{duration} s are too short or too long for one motion");
@@ -71,10 +91,7 @@ pub fn excitation([robot, shown, mechanism]: [&Path; 3], duration: f64, clear: C
         return Err(Error::invalid("the duration", problem, remedy));
     }
     let mut notes = Vec::new();
-    let moved = moved(&own, &declared, &mut notes);
-    if moved.is_empty() {
-        return Err(Error::file(robot, None, "no joint of this robot moves by itself", "give one with joints"));
-    }
+    let moved = moved(&own, &declared, &motors, &mut notes);
     let rests = moved.iter().map(|own| (own.joint.name.clone(), own.rest)).collect();
     let options = options.clone().begin_at(rests);
     let kept = clear.kept((&own, &Tree::of(&own, robot, &options)?), &declared, &mut notes)?;
@@ -116,11 +133,11 @@ fn within_followers(robot: &Robot, index: usize) -> Limits {
     limits
 }
 
-fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> Vec<Moved<'r>> {
-    let is_driven = |joint: &&Joint| matches!(joint.kind, Kind::Revolute | Kind::Prismatic) && joint.mimic.is_none();
+fn moved<'r>(robot: &'r Robot, declared: &Declared, motors: &[bool], notes: &mut Vec<String>) -> Vec<Moved<'r>> {
+    let has_loops = !robot.loops.is_empty();
     let mut without: [Vec<&str>; 3] = Default::default();
     let mut moved = Vec::new();
-    for (index, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| is_driven(joint)) {
+    for (index, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| joint.moves_by_itself()) {
         let is_prismatic = joint.kind == Kind::Prismatic;
         let Limits { places, rate, effort } = within_followers(robot, index);
         if places.is_none() {
@@ -130,18 +147,22 @@ fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> 
             without[0].push(&joint.name);
             if is_prismatic { 0.25 } else { 1.0 }
         });
-        if effort.is_none() {
+        if effort.is_none() && motors[index] {
             without[1].push(&joint.name);
         }
+        let middle = places.map_or(0.0, |[lower, upper]| 0.5 * (lower + upper));
+        let closed = places.map_or(0.0, |[lower, upper]| 0.0f64.clamp(lower, upper));
         let named = |list: &[(usize, String)]| {
             let known = list.iter().find(|(own, _)| *own == index);
             format!("robot_{}", known.map_or(&joint.name, |(_, name)| name))
         };
         moved.push(Moved {
             joint,
+            has_motor: motors[index],
             part: named(&declared.parts),
             sensor: named(&declared.sensors),
-            rest: places.map_or(0.0, |[lower, upper]| 0.5 * (lower + upper)),
+            rest: if has_loops { closed } else { middle },
+            most: if has_loops { SMALL[usize::from(is_prismatic)] } else { f64::INFINITY },
             places: places.map(|[lower, upper]| {
                 let free = MARGIN * (upper - lower);
                 [lower + free, upper - free].map(plain)
@@ -162,6 +183,17 @@ fn moved<'r>(robot: &'r Robot, declared: &Declared, notes: &mut Vec<String>) -> 
     if !efforts.is_empty() {
         notes.push(format!("no limit of the effort of {efforts}: none is set, and noise of 0.1 N m or N is taken"));
     }
+    if has_loops {
+        let names = |has_motor: bool| {
+            let own = moved.iter().filter(|own| own.has_motor == has_motor).map(|own| own.joint.name.as_str());
+            own.collect::<Vec<_>>().join(", ")
+        };
+        notes.push(format!(
+            "motors are at {}, and loops move {}; all begins and ends where angles of the file are zero, or nearest to it",
+            names(true),
+            names(false)
+        ));
+    }
     notes.push(format!("accelerations have no limit in URDF: a joint's full rate in {RISE} s is taken"));
     moved
 }
@@ -172,12 +204,19 @@ impl Moved<'_> {
         if self.joint.kind == Kind::Prismatic { "m" } else { "rad" }
     }
 
+    /// What its sensor calls its place.
+    fn way(&self) -> &'static str {
+        if self.joint.kind == Kind::Prismatic { "displacement" } else { "angle" }
+    }
+
     /// How far it swings, and how often in the whole time: as much as limits allow, and each joint at a rate of its own.
     fn swing(&self, k: usize, duration: f64) -> (f64, f64) {
         let turns = (2.0 + ((k * 3) % 5) as f64) * (duration / 10.0).max(1.0);
         let frequency = TAU * turns / duration;
-        let room = self.places.map_or(f64::INFINITY, |[lower, upper]| 0.5 * (upper - lower));
-        let most = room.min(self.rate / frequency).min(self.acceleration / (frequency * frequency));
+        let room =
+            self.places.map_or(f64::INFINITY, |[lower, upper]| (upper - self.rest).min(self.rest - lower).max(0.0));
+        let most =
+            room.min(2.5 * self.most).min(self.rate / frequency).min(self.acceleration / (frequency * frequency));
         (0.4 * most, frequency)
     }
 }
@@ -192,7 +231,7 @@ fn mechanism_text(moved: &[Moved<'_>], kept: &Kept, robot: &str, (duration, inte
         let _ = writeln!(text, "{} = {:?}", quoted(&own.joint.name), own.rest);
     }
     let mut outputs = Vec::new();
-    for (k, own) in moved.iter().enumerate() {
+    for (k, own) in moved.iter().enumerate().filter(|(_, own)| own.has_motor) {
         let (number, unit, rest) = (k + 1, own.unit(), own.rest);
         let _ = write!(
             text,
@@ -222,21 +261,32 @@ fn problem_text(moved: &[Moved<'_>], kept: &Kept, mechanism: &str, (duration, in
          criterion = \"D\"             # the volume of errors; \"A\": their mean square; \"E\": the longest axis\n\
          known = 3.0                 # of each parameter before, in its sizes: what no motion can tell stays there\n"
     );
-    for (k, own) in moved.iter().enumerate() {
+    let first = moved.iter().find(|own| own.has_motor);
+    for (k, own) in moved.iter().enumerate().filter(|(_, own)| own.has_motor) {
         let unit = if own.unit() == "m" { "N" } else { "N m" };
-        let said = if k == 0 { format!("     # {unit}: noise of the measured effort") } else { String::new() };
+        let said = if first.is_some_and(|first| std::ptr::eq(own, first)) {
+            format!("     # {unit}: noise of the measured effort")
+        } else {
+            String::new()
+        };
         let _ = writeln!(text, "outputs.\"tau{}.effort\" = {:?}{said}", k + 1, own.noise);
     }
     for (k, own) in moved.iter().enumerate() {
-        let number = k + 1;
-        let _ =
-            write!(text, "\n[[control.signal]]      # {}\ninput = \"q{number}\"\n", own.joint.name.replace('\n', " "));
-        let size = own.places.map_or(1.0, |[lower, upper]| 0.25 * (upper - lower));
-        let _ = writeln!(text, "size = {size:?}");
-        if let Some([lower, upper]) = own.places {
-            let _ = writeln!(text, "lower = {lower:?}\nupper = {upper:?}");
+        let (number, name) = (k + 1, own.joint.name.replace('\n', " "));
+        let (motion, range) = (&own.sensor, own.places.map(|[lower, upper]| upper - lower));
+        if own.has_motor {
+            let _ = write!(text, "\n[[control.signal]]      # {name}\ninput = \"q{number}\"\n");
+            let _ = writeln!(text, "size = {:?}", range.map_or(1.0, |range| 0.25 * range));
+            if let Some([lower, upper]) = own.places {
+                let _ = writeln!(text, "lower = {lower:?}\nupper = {upper:?}");
+            }
+        } else if let (Some([lower, upper]), Some(range)) = (own.places, range) {
+            let (output, weight) = (quoted(&format!("{motion}.{}", own.way())), STIFF / (MARGIN * range).powi(2));
+            let _ = writeln!(
+                text,
+                "\n[[control.goal]]      # {name}: loops move it\noutput = {output}\nlower = {lower:?}\nupper = {upper:?}\nweight = {weight:?}"
+            );
         }
-        let motion = &own.sensor;
         let mut goal = |output: &str, most: f64| {
             let output = quoted(output);
             let _ = writeln!(
@@ -248,14 +298,14 @@ fn problem_text(moved: &[Moved<'_>], kept: &Kept, mechanism: &str, (duration, in
         };
         goal(&format!("{motion}.rate"), own.rate);
         goal(&format!("{motion}.acceleration"), own.acceleration);
-        own.effort.iter().for_each(|effort| goal(&format!("tau{number}.effort"), *effort));
+        own.effort.iter().filter(|_| own.has_motor).for_each(|effort| goal(&format!("tau{number}.effort"), *effort));
     }
     for (output, lower, size) in &kept.outputs {
         let (output, weight) = (quoted(output), STIFF / (size * size));
         let _ = writeln!(text, "[[control.goal]]\noutput = {output}\nlower = {lower:?}\nweight = {weight:?}");
     }
     text += "\n[parameters]      # coefficients of the splines at the start of the search: every joint swings\n";
-    for (k, own) in moved.iter().enumerate() {
+    for (k, own) in moved.iter().enumerate().filter(|(_, own)| own.has_motor) {
         let (swing, frequency) = own.swing(k, duration);
         let count = intervals as usize + 5;
         for free in 3..count - 3 {

@@ -22,17 +22,16 @@ pub struct GivenMotions {
 
 /// A joint with its columns.
 struct Driven {
-    joint: String,
+    number: usize,
     /// What the joint is called in the mechanism.
     part: String,
     is_prismatic: bool,
     position: String,
     effort: Option<String>,
-    start: f64,
 }
 
 /// The mechanism of a robot whose joints move as in a record, by inverse dynamics, and the problem of fitting the efforts in it; `None` where the
-/// record lacks the position of a joint. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
+/// record lacks the position of a joint. Of a robot with loops, the joints `motors` move so, or else those whose efforts are in the record; loops move the others. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
 /// their names, `elbow` or `elbow_position` and `elbow_effort`. The robot and the record are named as `shown`, the mechanism as `mechanism`, in what
 /// is written. `is_physical`: bodies are sought that can be built, by factors with priors towards the robot's own, whose deviation is found by the evidence,
 /// beside torques whose residuals are correlated.
@@ -44,6 +43,7 @@ pub fn given_motions(
     shown: [&Path; 2],
     mechanism: &Path,
     is_physical: bool,
+    motors: &[String],
 ) -> Result<Option<GivenMotions>> {
     let own = read(&text(robot)?, robot)?;
     let mut declared = Declared::default();
@@ -61,31 +61,33 @@ pub fn given_motions(
         Ok(None)
     };
     let Some(time) = found(&["t".into(), "time".into()], "s")? else { return Ok(None) };
-    let moves = own.joints.iter().enumerate().filter(|(_, own)| matches!(own.kind, Kind::Revolute | Kind::Prismatic));
-    let mut driven = Vec::new();
-    for (k, (index, joint)) in moves.filter(|(_, joint)| joint.mimic.is_none()).enumerate() {
+    let named = if motors.is_empty() { None } else { own.motors(robot, motors)? };
+    let moves = own.joints.iter().enumerate().filter(|(_, joint)| joint.moves_by_itself());
+    let (mut driven, mut starts) = (Vec::new(), Vec::new());
+    for (k, (index, joint)) in moves.enumerate() {
         let (number, name) = (k + 1, &joint.name);
         let is_prismatic = joint.kind == Kind::Prismatic;
         let [place, effort] = if is_prismatic { ["m", "N"] } else { ["rad", "N m"] };
         let of_place = [format!("q{number}"), name.clone(), format!("{name}_position"), format!("q_{name}")];
         let of_effort =
             [format!("tau{number}"), format!("{name}_effort"), format!("{name}_torque"), format!("tau_{name}")];
-        let Some(position) = found(&of_place, place)? else { return Ok(None) };
-        // where the record begins, in the unit of the mechanism
-        let start = locate(&samples, record, &Sought::named(&position, place))?.map_or(Ok(0.0), |located| {
-            let values = samples.column(located.name)?;
-            Ok::<_, Error>(values.first().map_or(0.0, |first| located.law.of(*first)))
-        })?;
+        let (position, effort) = (found(&of_place, place)?, found(&of_effort, effort)?);
+        if let Some(position) = &position {
+            // where the record begins, in the unit of the mechanism
+            let start = locate(&samples, record, &Sought::named(position, place))?.map_or(Ok(0.0), |located| {
+                let values = samples.column(located.name)?;
+                Ok::<_, Error>(values.first().map_or(0.0, |first| located.law.of(*first)))
+            })?;
+            starts.push((name.clone(), start));
+        }
+        let has_motor = named.as_ref().map_or(own.loops.is_empty() || effort.is_some(), |named| named[index]);
+        if !has_motor {
+            continue;
+        }
+        let Some(position) = position else { return Ok(None) };
         let part = declared.parts.iter().find(|(own, _)| *own == index);
         let part = part.map_or_else(|| name.clone(), |(_, part)| part.clone());
-        driven.push(Driven {
-            joint: name.clone(),
-            part,
-            is_prismatic,
-            position,
-            effort: found(&of_effort, effort)?,
-            start,
-        });
+        driven.push(Driven { number, part, is_prismatic, position, effort });
     }
     if driven.iter().all(|joint| joint.effort.is_none()) {
         return Ok(None);
@@ -96,7 +98,7 @@ pub fn given_motions(
     let bandwidth = if bandwidth.is_finite() && bandwidth > 0.0 { bandwidth } else { BANDWIDTH[0] };
     let [robot, record] = shown.map(|path| quoted(&path.to_string_lossy()));
     Ok(Some(GivenMotions {
-        mechanism: mechanism_text(&driven, [&robot, &record, &quoted(&time)], bandwidth, times, is_physical),
+        mechanism: mechanism_text((&driven, &starts), [&robot, &record, &quoted(&time)], bandwidth, times, is_physical),
         problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time), &priors),
     }))
 }
@@ -127,7 +129,7 @@ pub(super) fn drive(number: usize, part: &str, is_prismatic: bool, motion: &str)
 }
 
 fn mechanism_text(
-    driven: &[Driven],
+    (driven, starts): (&[Driven], &[(String, f64)]),
     [robot, record, time]: [&str; 3],
     bandwidth: f64,
     times: &[f64],
@@ -145,11 +147,11 @@ fn mechanism_text(
         "# Each joint moves as it was measured; what its drive takes is compared with the record. Nothing is integrated.\n{}",
         include(robot, inertias, 0.01)
     );
-    for joint in driven {
-        let _ = writeln!(text, "{} = {:?}", quoted(&joint.joint), joint.start);
+    for (joint, start) in starts {
+        let _ = writeln!(text, "{} = {start:?}", quoted(joint));
     }
     for (k, joint) in driven.iter().enumerate() {
-        let (number, unit) = (k + 1, if joint.is_prismatic { "m" } else { "rad" });
+        let (number, unit) = (joint.number, if joint.is_prismatic { "m" } else { "rad" });
         let said = if k == 0 { "      # Hz: faster motion is taken for noise" } else { "" };
         let part = format!("robot_{}", joint.part);
         let _ = write!(
@@ -160,8 +162,8 @@ fn mechanism_text(
             drive(number, &part, joint.is_prismatic, &format!("is = \"q{number}(t)\"")),
         );
     }
-    let compared = driven.iter().enumerate().filter(|(_, joint)| joint.effort.is_some());
-    let outputs: Vec<String> = compared.map(|(k, _)| format!("\"tau{}.effort\"", k + 1)).collect();
+    let compared = driven.iter().filter(|joint| joint.effort.is_some());
+    let outputs: Vec<String> = compared.map(|joint| format!("\"tau{}.effort\"", joint.number)).collect();
     let (first, last) = (times.first().unwrap_or(&0.0), times.last().unwrap_or(&1.0));
     let step = (last - first) / (times.len().max(2) - 1) as f64;
     let _ = write!(
@@ -175,10 +177,11 @@ fn mechanism_text(
 
 fn problem_text(driven: &[Driven], mechanism: &str, record: &str, time: &str, priors: &[String]) -> String {
     let mut text = format!("model = {mechanism}\n\n[data]\nfile = {record}\ntime = {time}\n");
-    for (k, joint) in driven.iter().enumerate() {
+    for joint in driven {
         if let Some(effort) = &joint.effort {
             let deviation = if priors.is_empty() { "" } else { ", deviation = \"estimated-correlated\"" };
-            let _ = writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {}{deviation} }}", k + 1, quoted(effort));
+            let _ =
+                writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {}{deviation} }}", joint.number, quoted(effort));
         }
     }
     if !priors.is_empty() {

@@ -55,6 +55,8 @@ pub(super) struct Joint {
     pub mimic: Option<(String, f64, f64)>,
     /// Inertia of its rotor, times the square of the gear ratio.
     pub rotor: f64,
+    /// True where a transmission names it.
+    pub has_motor: bool,
 }
 
 /// A joint that closes a loop: two places on links.
@@ -66,6 +68,43 @@ pub(super) struct Loop {
     /// Links, and where on them: `None` where that follows from the other one at rest.
     pub places: [(usize, Option<Frame>); 2],
     pub axis: [f64; 3],
+}
+
+impl Joint {
+    /// True for what turns or slides by itself.
+    pub fn moves_by_itself(&self) -> bool {
+        matches!(self.kind, Kind::Revolute | Kind::Prismatic) && self.mimic.is_none()
+    }
+}
+
+impl Robot {
+    /// Which joints have motors, of those that move by themselves: those that are named; or else all of a robot without loops, and of one with loops those that
+    /// transmissions name.
+    ///
+    /// # Errors
+    /// A name of no such joint; a robot without loops some of whose joints have none.
+    pub fn motors(&self, path: &Path, named: &[String]) -> Result<Option<Vec<bool>>> {
+        let own: Vec<&Joint> = self.joints.iter().filter(|joint| joint.moves_by_itself()).collect();
+        if named.is_empty() {
+            let all: Vec<bool> = self
+                .joints
+                .iter()
+                .map(|joint| joint.moves_by_itself() && (self.loops.is_empty() || joint.has_motor))
+                .collect();
+            return Ok(all.contains(&true).then_some(all));
+        }
+        for name in named {
+            if !own.iter().any(|joint| joint.name == *name) {
+                let names = own.iter().map(|joint| joint.name.as_str());
+                return Err(Error::unknown("joint that moves by itself", name, path.display().to_string(), names));
+            }
+        }
+        if let (true, Some(joint)) = (self.loops.is_empty(), own.iter().find(|joint| !named.contains(&joint.name))) {
+            let problem = format!("joint `{}` has none, and no loop moves it", joint.name);
+            return Err(Error::invalid("the motors", problem, "name all joints, or leave them out"));
+        }
+        Ok(Some(self.joints.iter().map(|joint| named.contains(&joint.name)).collect()))
+    }
 }
 
 /// What is read.
@@ -288,6 +327,7 @@ impl<'x> Reader<'x> {
             friction,
             mimic,
             rotor: 0.0,
+            has_motor: false,
         })
     }
 
@@ -310,20 +350,27 @@ impl<'x> Reader<'x> {
     /// Rotors behind gears: `rotor_inertia` and `gear_ratio`, as Drake has them, or the mechanical reduction.
     fn transmission(&self, node: Node<'x, 'x>, joints: &mut [Joint]) -> Result<()> {
         let all = |name: &'static str| node.descendants().filter(move |own| own.tag_name().name() == name);
-        let Some(inertia) = all("rotor_inertia").next() else { return Ok(()) };
         let value = |own: Node<'x, 'x>| match own.attribute("value").or(own.text()) {
             Some(text) => self.parsed::<1>(own, "value", text).map(|[number]| number),
             None => Err(self.wrong(own, format!("<{}> has no value", own.tag_name().name()), "give it")),
         };
-        let ratio = all("gear_ratio").chain(all("mechanicalReduction")).next().map_or(Ok(1.0), value)?;
-        let inertia = value(inertia)?;
+        let ratio = all("gear_ratio").chain(all("mechanicalReduction")).next();
+        let inertia = all("rotor_inertia").next();
         let named = all("joint").filter_map(|own| own.attribute("name")).collect::<Vec<_>>();
         for name in named {
-            let Some(joint) = joints.iter_mut().find(|joint| joint.name == name) else {
+            let joint = joints.iter_mut().find(|joint| joint.name == name);
+            let Some(inertia) = inertia else {
+                // what has no rotor may name what it likes
+                joint.into_iter().for_each(|joint| joint.has_motor = true);
+                continue;
+            };
+            let Some(joint) = joint else {
                 let problem = format!("there is no joint `{name}`");
                 return Err(self.wrong(node, problem, "name a joint of this robot"));
             };
-            joint.rotor += ratio * ratio * inertia;
+            let ratio = ratio.map_or(Ok(1.0), value)?;
+            joint.rotor += ratio * ratio * value(inertia)?;
+            joint.has_motor = true;
         }
         Ok(())
     }

@@ -179,6 +179,67 @@ fn a_log_without_positions_is_one_of_a_simulation() {
     place.refused("simulate none.urdf", &["none.urdf"]);
 }
 
+/// Four bars: a crank with a motor, and a rocker, both upright at zero, with a coupler between them.
+const BARS: &str = r#"<robot name="bars">
+<link name="base"/>
+<link name="crank"><inertial><origin xyz="0.02 0 0.15"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" izz="0.01"/></inertial></link>
+<link name="coupler"><inertial><origin xyz="0.2 0 0.03"/><mass value="1"/><inertia ixx="0.01" iyy="0.02" izz="0.02"/></inertial></link>
+<link name="rocker"><inertial><origin xyz="0 0 0.2"/><mass value="1.5"/><inertia ixx="0.02" iyy="0.03" izz="0.01"/></inertial></link>
+<joint name="hip" type="continuous"><parent link="base"/><child link="crank"/><axis xyz="0 1 0"/><limit velocity="2" effort="50"/></joint>
+<joint name="knee" type="continuous"><parent link="crank"/><child link="coupler"/><origin xyz="0 0 0.3"/><axis xyz="0 1 0"/></joint>
+<joint name="foot" type="revolute"><parent link="base"/><child link="rocker"/><origin xyz="0.4 0 -0.1"/><axis xyz="0 1 0"/>
+<limit lower="-0.5" upper="0.4" velocity="2" effort="50"/></joint>
+<loop_joint name="close" type="revolute"><link1 link="coupler" xyz="0.4 0 0"/><link2 link="rocker" xyz="0 0 0.4"/><axis xyz="0 1 0"/></loop_joint>
+</robot>
+"#;
+
+/// Protects the same for robots with loops: joints with motors follow splines, loops move the others within their limits; and a log of the motors alone is enough to fit
+/// what they take.
+#[test]
+fn robots_with_loops_are_excited_and_fitted() {
+    let place = Place::new();
+    place.write("bars.urdf", BARS);
+    place.refused("init bars.urdf --excitation 3", &["`close` closes a loop", "line 10", "--motors"]);
+    place.refused("init bars.urdf --excitation 3 --motors hop", &["hop", "did you mean `hip`"]);
+    let written = place.good("init bars.urdf --excitation 3 --motors hip");
+    assert!(written.err.contains("motors are at hip, and loops move knee, foot"), "{}", written.err);
+    let problem = place.read("bars_excitation_problem.toml");
+    let goal = "[[control.goal]]      # foot: loops move it\noutput = \"robot_foot_motion.angle\"\nlower = -0.455\nupper = 0.355\n";
+    assert!(problem.contains(goal) && problem.matches("[[control.signal]]").count() == 1, "{problem}");
+    let found = place.json("control bars_excitation_problem.toml --max-iterations 3 --json", 1);
+    let mean = |when: &str| found["information"][when]["D"].as_f64().unwrap();
+    assert!(mean("means") < mean("means_at_start"), "{} {}", mean("means"), mean("means_at_start"));
+    // a transmission says the same
+    let geared = BARS.replace("</robot>", "<transmission name=\"t\"><joint name=\"hip\"/></transmission></robot>");
+    place.write("geared.urdf", &geared);
+    place.good("init geared.urdf --excitation 3 --out geared.toml");
+    let [named, said] = ["bars", "geared"].map(|name| place.read(&format!("{name}_excitation.toml")).replace(name, ""));
+    assert_eq!(named, said);
+    // a log of the motor alone
+    let text = place.run("control bars_excitation_problem.toml --max-iterations 1").out;
+    let command = text.lines().rev().find(|line| line.contains("costate simulate")).unwrap_or_else(|| panic!("{text}"));
+    let command = command[command.find("simulate").unwrap()..].split(" (").next().unwrap();
+    place.good(&format!("{command} --step 0.01 --out run"));
+    let run = place.read("run/outputs.csv");
+    let header: Vec<&str> = run.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| header.iter().position(|own| own.starts_with(name)).unwrap();
+    let (angle, effort) = (at("robot_hip_motion.angle"), at("tau1.effort"));
+    let mut log = "t,hip_position,hip_effort\n".to_string();
+    for line in run.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let _ = writeln!(log, "{},{},{}", cells[0], cells[angle], cells[effort]);
+    }
+    place.write("log.csv", log);
+    place.good("init bars.urdf --data log.csv --force");
+    let moved = place.read("bars_moved.toml");
+    assert!(moved.contains("[drive.drive1]") && !moved.contains("[drive.drive2]"), "{moved}");
+    let found = place.json("identify bars_problem.toml --json", 0);
+    // steps lead through bodies that nobody can build, as no joint shows the sizes of all
+    let fit = found["fit_percent"]["tau1.effort"].as_f64().unwrap();
+    assert!(fit > 97.0, "{fit}");
+    place.refused("init oscillator --motors hip --force", &["--motors", "robot.urdf"]);
+}
+
 /// Protects the way from a robot's file to a motion that says more of it: what is written runs, the result says what would be known, and slips are told.
 #[test]
 fn from_a_robot_to_a_motion() {

@@ -729,8 +729,9 @@ fn a_measured_arm_is_identified() {
         return;
     }
     let folder = Folder::new("measured");
-    let written =
-        costate_file::given_motions([&robot, &record], [&robot, &record], "arm.toml".as_ref(), false).unwrap().unwrap();
+    let written = costate_file::given_motions([&robot, &record], [&robot, &record], "arm.toml".as_ref(), false, &[])
+        .unwrap()
+        .unwrap();
     std::fs::write(folder.0.join("arm.toml"), written.mechanism).unwrap();
     let problem = written.problem.replace("[data]\n", "[data]\nuntil = 4.0\n");
     let registry = costate_models::registry().unwrap().with_files(costate_file::read);
@@ -826,7 +827,8 @@ fn motions_of_robots_are_found_that_say_more() {
         let urdf = robot.urdf().replace("</joint>\n", &format!("{limit}\n"));
         let [file, mechanism, problem] = ["robot.urdf", "moved.toml", "find.toml"].map(|name| folder.0.join(name));
         std::fs::write(&file, urdf).unwrap();
-        let written = costate_file::excitation([&file, &file, "moved.toml".as_ref()], 2.0, Default::default()).unwrap();
+        let written =
+            costate_file::excitation([&file, &file, "moved.toml".as_ref()], 2.0, Default::default(), &[]).unwrap();
         std::fs::write(&mechanism, &written.mechanism).unwrap();
         let text = written
             .problem
