@@ -418,7 +418,7 @@ impl<'r> Tree<'r> {
                 (&own, kind),
                 joint.line,
                 [(parent, there.of(&joint.frame)), (child, here)],
-                joint.axis,
+                [joint.axis; 2],
                 &mut parts,
             );
             of_joints.insert(&joint.name, own.clone());
@@ -457,10 +457,10 @@ impl<'r> Tree<'r> {
             if own.kind == "revolute" {
                 // rows along the joint's own axes: of a loop in a plane, the one across it is that which repeats others, wherever the plane turns
                 let along = names.part(&format!("{}_along", own.name), "joint");
-                self.joint((&along, "in_plane"), own.line, both.clone(), own.axis, &mut parts);
-                self.joint((&name, "cylindrical"), own.line, both, own.axis, &mut parts);
+                self.joint((&along, "in_plane"), own.line, both.clone(), own.axes, &mut parts);
+                self.joint((&name, "cylindrical"), own.line, both, own.axes, &mut parts);
             } else {
-                self.joint((&name, own.kind), own.line, both, own.axis, &mut parts);
+                self.joint((&name, own.kind), own.line, both, own.axes, &mut parts);
             }
         }
         for (joint, own, number) in &shown {
@@ -503,22 +503,22 @@ impl<'r> Tree<'r> {
         frame
     }
 
-    /// A joint, with its axis in the frames of both places.
+    /// A joint, with its axes in the frames of both places.
     fn joint(
         &self,
         (name, kind): (&str, &str),
         line: u64,
         places: [(String, Frame); 2],
-        axis: [f64; 3],
+        axes: [[f64; 3]; 2],
         parts: &mut Writer,
     ) {
         parts.line(line, &format!("[{kind}.{}]", quoted(name)));
-        // across the axis: the direction that is farthest from it
-        let least = (0..3).fold(0, |least, k| if axis[k].abs() < axis[least].abs() { k } else { least });
-        let across: [f64; 3] = std::array::from_fn(|k| if k == least { 1.0 } else { 0.0 } - axis[least] * axis[k]);
-        let length = across.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let across = across.map(|x| x / length);
-        for (member, frame) in places {
+        for ((member, frame), axis) in places.into_iter().zip(axes) {
+            // across the axis: the direction that is farthest from it
+            let least = (0..3).fold(0, |least, k| if axis[k].abs() < axis[least].abs() { k } else { least });
+            let across: [f64; 3] = std::array::from_fn(|k| if k == least { 1.0 } else { 0.0 } - axis[least] * axis[k]);
+            let length = across.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let across = across.map(|x| x / length);
             let at = list(frame.origin);
             let place = match kind {
                 "spherical" => at,

@@ -67,7 +67,8 @@ pub(super) struct Loop {
     pub kind: &'static str,
     /// Links, and where on them: `None` where that follows from the other one at rest.
     pub places: [(usize, Option<Frame>); 2],
-    pub axis: [f64; 3],
+    /// Of length one, on each of them.
+    pub axes: [[f64; 3]; 2],
 }
 
 impl Joint {
@@ -224,9 +225,8 @@ impl<'x> Reader<'x> {
         for node in all("gazebo").flat_map(|node| node.children()).filter(|node| node.tag_name().name() == "joint") {
             loops.push(self.sdf_joint(node)?);
         }
-        if let Some(node) = all("constraint").next() {
-            let remedy = "write it as <loop_joint>, or close the loop in a mechanism file that includes this one";
-            return Err(self.wrong(node, "<constraint> is no part of URDF yet, and is not read", remedy));
+        for node in all("constraint") {
+            loops.push(self.constraint(node)?);
         }
         let name = root.attribute("name").unwrap_or("robot").to_string();
         Ok(Robot { name, links, joints, loops })
@@ -395,7 +395,51 @@ impl<'x> Reader<'x> {
         let kind = self.kind_of_loop(node)?;
         // there are two
         let places = [places.remove(0), places.remove(0)];
-        Ok(Loop { name: name.into(), line: self.line(node), kind, places, axis })
+        Ok(Loop { name: name.into(), line: self.line(node), kind, places, axes: [axis; 2] })
+    }
+
+    /// A constraint as it is proposed for urdfdom (ros/urdfdom#264): both links with a frame and an axis in it each.
+    fn constraint(&self, node: Node<'x, 'x>) -> Result<Loop> {
+        let name = self.name(node)?;
+        let kind = match node.attribute("type") {
+            Some("universal") => "universal",
+            _ => self.kind_of_loop(node)?,
+        };
+        let (mut places, mut axes) = (Vec::new(), Vec::new());
+        for key in ["parent", "child"] {
+            let own = self.child(node, key).ok_or_else(|| {
+                self.wrong(node, format!("this constraint has no <{key}>"), "name both links, with origin and axis")
+            })?;
+            let link = self.link(own, own.attribute("link").unwrap_or_default())?;
+            let frame = match self.child(node, &format!("{key}_origin")) {
+                Some(own) => self.frame(own)?,
+                None => Frame::SAME,
+            };
+            places.push((link, Some(frame)));
+            axes.push(match self.child(node, &format!("{key}_axis")) {
+                Some(own) => self.axis(own, self.numbers(own, "xyz", [1.0, 0.0, 0.0])?)?,
+                // the child's is that of the parent
+                None => axes.first().copied().unwrap_or([1.0, 0.0, 0.0]),
+            });
+        }
+        if kind == "weld" {
+            axes.fill([1.0, 0.0, 0.0]); // its frames alone hold
+        }
+        if kind == "prismatic" && axes[0] != axes[1] {
+            let remedy = "turn one of the frames (`rpy`), so that the axis is the same in both";
+            return Err(self.wrong(
+                node,
+                "the axes of this prismatic joint do not say how it is turned about them",
+                remedy,
+            ));
+        }
+        if kind == "universal" && axes[0] == axes[1] {
+            let remedy = "give <parent_axis> and <child_axis>, the two bars of the cross";
+            return Err(self.wrong(node, "both axes of this universal joint are one", remedy));
+        }
+        // there are two
+        let (places, axes) = ([places.remove(0), places.remove(0)], [axes[0], axes[1]]);
+        Ok(Loop { name: name.into(), line: self.line(node), kind, places, axes })
     }
 
     fn kind_of_loop(&self, node: Node<'x, 'x>) -> Result<&'static str> {
@@ -430,7 +474,7 @@ impl<'x> Reader<'x> {
             None => [0.0, 0.0, 1.0],
         };
         let places = [(parent, None), (child, Some(Frame::by_angles([x, y, z], angles)))];
-        Ok(Loop { name: name.into(), line: self.line(node), kind: self.kind_of_loop(node)?, places, axis })
+        Ok(Loop { name: name.into(), line: self.line(node), kind: self.kind_of_loop(node)?, places, axes: [axis; 2] })
     }
 }
 

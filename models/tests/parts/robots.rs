@@ -472,7 +472,18 @@ fn slips_in_robots_have_lines() {
         ("parent link=\"a\"", "parent link=\"b\"", ["r.urdf, line 3", "`b`"]),
         ("</joint>", "<mimic joint=\"k\"/></joint>", ["r.urdf, line 5", "mimics `k`"]),
         ("</joint>", "<mimic joint=\"j\"/></joint>", ["r.urdf, line 5", "follows itself"]),
-        ("</robot>", "<constraint/></robot>", ["r.urdf, line 9", "<loop_joint>"]),
+        ("</robot>", "<constraint name=\"c\" type=\"fixed\"/></robot>", ["r.urdf, line 9", "no <parent>"]),
+        ("</robot>", "<constraint name=\"c\" type=\"gear\"/></robot>", ["r.urdf, line 9", "gear"]),
+        (
+            "</robot>",
+            "<constraint name=\"c\" type=\"prismatic\"><parent link=\"a\"/><child link=\"b\"/><child_axis xyz=\"0 0 1\"/></constraint></robot>",
+            ["r.urdf, line 9", "`rpy`"],
+        ),
+        (
+            "</robot>",
+            "<constraint name=\"c\" type=\"universal\"><parent link=\"a\"/><child link=\"b\"/></constraint></robot>",
+            ["r.urdf, line 9", "two bars of the cross"],
+        ),
         ("<link name=\"a\"/>", "", ["r.urdf, line 6", "there is no link `a`"]),
         ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"a\"/>", ["r.urdf, line 2", "two links `a`"]),
         ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"c\"/>", ["r.urdf, line 2", "no joint leads to"]),
@@ -661,14 +672,16 @@ fn base_parameters_of_a_planar_arm() {
     }
 }
 
-/// Protects loops that are closed by joints of SDF, whose place on the parent follows from the robot at rest: they are those of loop joints.
+/// Protects loops that are closed by joints of SDF, whose place on the parent follows from the robot at rest, and by constraints as they are proposed for urdfdom, with
+/// frames of their own on both links: they are those of loop joints.
 #[test]
-fn loops_of_sdf_are_those_of_loop_joints() {
+fn loops_of_other_words_are_those_of_loop_joints() {
     let folder = Folder::new("sdf");
     for seed in [1, 5] {
         let robot = Robot::random(seed, 2);
         let urdf = robot.urdf();
-        let mut sdf = urdf[..urdf.find("<loop_joint").unwrap()].to_string();
+        let begin = &urdf[..urdf.find("<loop_joint").unwrap()];
+        let [mut sdf, mut constraint] = [begin.to_string(), begin.to_string()];
         for (k, [first, second]) in robot.loops.iter().enumerate() {
             let [x, y, z] = second.1;
             let _ = writeln!(
@@ -677,15 +690,27 @@ fn loops_of_sdf_are_those_of_loop_joints() {
                  <pose>{x} {y} {z} 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint></gazebo>",
                 first.0, second.0
             );
+            // the parent's frame is turned: x becomes y, y becomes z, z becomes x
+            let [a, b, c] = first.1;
+            let _ = writeln!(
+                constraint,
+                "<constraint name=\"c{k}\" type=\"revolute\"><parent link=\"l{}\"/>\
+                 <parent_origin xyz=\"{a} {b} {c}\" rpy=\"{quarter} 0 {quarter}\"/><parent_axis xyz=\"0 1 0\"/>\
+                 <child link=\"l{}\"/><child_origin xyz=\"{x} {y} {z}\"/><child_axis xyz=\"0 0 1\"/></constraint>",
+                first.0,
+                second.0,
+                quarter = std::f64::consts::FRAC_PI_2
+            );
         }
-        sdf.push_str("</robot>");
-        let [own, other] = [urdf, sdf].map(|text| {
+        let all = [urdf, sdf + "</robot>", constraint + "</robot>"].map(|text| {
             let entry = folder.read(&text, &robot.driven(""));
             let names = entry.scenario.outputs.clone();
             outputs(&entry, &names)
         });
-        for (a, b) in own.iter().zip(&other) {
-            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())), "seed {seed}");
+        for other in &all[1..] {
+            for (a, b) in all[0].iter().zip(other) {
+                assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())), "seed {seed}");
+            }
         }
     }
 }
