@@ -473,7 +473,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 
     pub(crate) const TENDON: Keys = Keys {
         head: "[tendon.NAME]",
-        about: "What goes with several joints, by x = Σ ratio · (angle or way): the angle of a motor that turns two joints, the length of a cable over pulleys.",
+        about: "What goes with several joints, by x = Σ ratio · (angle or way): the angle of a motor that turns two joints, the length of a cable over pulleys. Angles are those from -π to π: where a joint turns beyond half a turn, x jumps, which does not matter to an inertia or a law of `x'` alone.",
         rows: r#"| `of` | list of texts | | must be given | the joints | `["wrist", "hand"]` |
 | `ratios` | list of values | of x a joint's | must be given | gear ratios, or radii of pulleys, with their signs | `[1.0, "n"]` |
 | `freedoms` | list of `turn` or `slide` | | all `turn` | about their axes, or along them | `["turn", "slide"]` |

@@ -517,9 +517,12 @@ impl Parts<'_> {
     fn tendon(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
         own.only(&[&keys::TENDON])?;
-        let joints = own.texts("of")?.unwrap_or_default();
+        let missing = |what: &str| Err(own.wrong("of", "it is missing", what));
+        let Some(joints) = own.texts("of")? else { return missing("name the joints, [\"wrist\", \"hand\"] perhaps") };
         let freedoms = own.texts("freedoms")?.unwrap_or_else(|| vec!["turn".into(); joints.len()]);
-        let ratios = own.table.get("ratios").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        let Some(ratios) = own.table.get("ratios").and_then(toml::Value::as_array).cloned() else {
+            return Err(own.wrong("ratios", "it is no list", "give one for each joint in `of`: [1.0, 0.5]"));
+        };
         for (key, count) in [("ratios", ratios.len()), ("freedoms", freedoms.len())] {
             if count != joints.len() || joints.is_empty() {
                 let problem = format!("there are {count} for {} joints", joints.len());

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// [`Error::Io`] for a folder, a device, a pipe by name, a file that is not there or must not be read. [`costate::Error::Memory`] for what does not
 /// fit into memory.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let path = super::mcap::file_of(path);
     let refuse = |reason: &str, remedy: &str| Err(Error::io("read", path, reason, remedy));
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let kind = metadata.file_type();

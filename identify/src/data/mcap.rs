@@ -32,7 +32,25 @@ const REMEDY: &str = "record topics of joint states, or of other messages with n
 
 /// True if a file is meant as one of MCAP: by its name, or by how it begins.
 pub(super) fn is_meant(bytes: &[u8], path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mcap")) || bytes.starts_with(b"\x89MCAP")
+    let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mcap"));
+    named || topic_of(path).is_some() || bytes.starts_with(b"\x89MCAP")
+}
+
+/// What separates a log from the topic that is meant, `run.mcap#/joint_states`.
+const BEHIND: &str = ".mcap#";
+
+/// The topic behind a log's name.
+fn topic_of(path: &Path) -> Option<&str> {
+    path.to_str()?.split_once(BEHIND).map(|(_, topic)| topic)
+}
+
+/// The file, without the topic in it.
+pub(super) fn file_of(path: &Path) -> &Path {
+    match path.to_str().and_then(|text| text.split_once(BEHIND).map(|(file, _)| &text[..file.len() + BEHIND.len() - 1]))
+    {
+        Some(file) if !path.is_file() => Path::new(file),
+        _ => path,
+    }
 }
 
 /// The record in a log; NaN where a topic has no message at a time of another one.
@@ -55,11 +73,12 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Record> {
         }
         Fault::Memory(error) => error.into(),
     })?;
+    let named = topic_of(path);
     let mut remarks = Vec::new();
     if let End::CutShort = end {
         remarks.push(format!("{}: the file was cut short; what stands before is read", path.display()));
     }
-    let (found, said) = log.table.variables(path)?;
+    let (found, said) = log.table.variables(path, named)?;
     remarks.extend(said);
     let mut record = columns(found, path, REMEDY.to_string())?;
     record.remarks.splice(0..0, remarks);
@@ -161,18 +180,21 @@ impl Log {
             Ok(Layout::Defined(definitions, encoding))
         };
         let layout = match (encoding.as_str(), kind.as_str()) {
-            // lines of a program's own log: their numbers are no measurements
-            _ if name.ends_with("/Log") => Err("lines of text"),
+            // lines of programs' own logs: their numbers are no measurements
+            _ if ["rcl_interfaces/msg/Log", "rosgraph_msgs/Log", "foxglove.Log"].contains(&name.as_str()) => {
+                Err("lines of text")
+            }
             ("cdr", "ros2msg") => by_definitions(Encoding::Cdr),
             ("ros1", "ros1msg") => by_definitions(Encoding::Ros1),
             ("json", _) => Ok(Layout::Json),
-            ("cdr", _) => Err("described by IDL, which is not read"),
+            ("cdr", "ros2idl") => Err("described by IDL, which is not read"),
+            ("cdr" | "ros1", _) => Err("messages without a definition"),
             ("protobuf", _) => Err("messages of protobuf, which are not read"),
             ("flatbuffer", _) => Err("messages of flatbuffers, which are not read"),
             ("cbor", _) => Err("messages of CBOR, which are not read"),
             _ => Err("messages of an encoding that is not read"),
         };
-        let place = self.table.topic(topic, layout.as_ref().err().copied());
+        let place = self.table.topic(topic, name, layout.as_ref().err().copied());
         self.channels.insert(id, (place, layout.ok()));
         Some(())
     }
@@ -184,6 +206,7 @@ impl Log {
         let Some((place, layout)) = self.channels.get(&id) else {
             return Some(damaged(format!("there is a message of channel {id}, but no such channel before it")));
         };
+        self.table.begin(logged as i64);
         let Some(layout) = layout else { return Some(Ok(())) };
         Some(self.table.add(*place, layout, content.0, logged as i64))
     }
@@ -200,25 +223,17 @@ impl Log {
     fn packed(&mut self, packed: &[u8], compression: &str, size: u64, sum: u32) -> Found<()> {
         memory::check(|| "a chunk of the log".to_string(), size as f64, "record with smaller chunks")
             .map_err(Fault::Memory)?;
-        let mut all = Vec::new();
-        // one byte more would be too many
         let is_read = match compression {
-            "" => {
-                all.extend_from_slice(packed);
-                true
-            }
-            "lz4" => lz4_flex::frame::FrameDecoder::new(packed).take(size + 1).read_to_end(&mut all).is_ok(),
-            "zstd" => match ruzstd::decoding::StreamingDecoder::new(packed) {
-                Ok(decoder) => decoder.take(size + 1).read_to_end(&mut all).is_ok(),
-                Err(_) => false,
-            },
+            "" => Some(packed.to_vec()),
+            "lz4" | "zstd" => unpack(packed, compression == "zstd", size),
             other => {
                 return damaged(format!("a chunk is compressed by `{}`, which is not known", super::shorten(other)));
             }
         };
+        let Some(all) = is_read else { return damaged("a chunk cannot be decompressed") };
         let mut own = Crc::new();
         own.update(&all);
-        if !is_read || all.len() as u64 != size || (sum != 0 && own.sum() != sum) {
+        if all.len() as u64 != size || (sum != 0 && own.sum() != sum) {
             return damaged("a chunk is not what was recorded");
         }
         match self.records(&all, true)? {
@@ -226,4 +241,27 @@ impl Log {
             End::CutShort => damaged("a chunk ends within a record"),
         }
     }
+}
+
+/// Frames of zstd or lz4, one after the other, up to one byte more than there may be.
+fn unpack(packed: &[u8], is_zstd: bool, size: u64) -> Option<Vec<u8>> {
+    let (mut rest, mut all) = (packed, Vec::new());
+    while !rest.is_empty() && all.len() as u64 <= size {
+        let magic = u32::from_le_bytes(*rest.first_chunk()?);
+        if magic & 0xffff_fff0 == 0x184d_2a50 {
+            // a frame that says nothing
+            let length = u32::from_le_bytes(*rest[4..].first_chunk()?);
+            rest = rest[8..].get(length as usize..)?;
+            continue;
+        }
+        let (before, most) = (rest.len(), size + 1 - all.len() as u64);
+        match is_zstd {
+            true => ruzstd::decoding::StreamingDecoder::new(&mut rest).ok()?.take(most).read_to_end(&mut all).ok()?,
+            false => lz4_flex::frame::FrameDecoder::new(&mut rest).take(most).read_to_end(&mut all).ok()?,
+        };
+        if rest.len() == before {
+            return None;
+        }
+    }
+    Some(all)
 }

@@ -71,6 +71,7 @@ impl Definitions {
         let mut texts = vec![(short(name), Vec::new())];
         let mut is_next = false;
         for line in text.lines() {
+            let line = line.trim_end();
             if line.len() >= 80 && line.bytes().all(|byte| byte == b'=') {
                 is_next = true;
             } else if is_next {
@@ -124,6 +125,8 @@ fn field(line: &str, package: &str, names: &[String], encoding: Encoding) -> Res
     let kind = match base {
         "bool" => Kind::Plain(Plain::Bool),
         "int8" => Kind::Plain(Plain::Integer(1, true)),
+        // of ROS 1, another word for int8
+        "byte" if encoding == Encoding::Ros1 => Kind::Plain(Plain::Integer(1, true)),
         "uint8" | "char" | "byte" => Kind::Plain(Plain::Integer(1, false)),
         "int16" => Kind::Plain(Plain::Integer(2, true)),
         "uint16" => Kind::Plain(Plain::Integer(2, false)),
@@ -138,7 +141,10 @@ fn field(line: &str, package: &str, names: &[String], encoding: Encoding) -> Res
         "wstring" => return Err("messages with wide characters, which are not read"),
         other => {
             let own = short(other);
-            let all = [own.clone(), format!("{package}/{own}"), format!("std_msgs/{own}")];
+            let mut all = [own.clone(), format!("{package}/{own}"), format!("std_msgs/{own}")];
+            if encoding == Encoding::Ros1 && own == "Header" {
+                all.swap(1, 2); // always that of std_msgs
+            }
             let place = all.iter().find_map(|name| names.iter().position(|known| known == name));
             Kind::Message(place.ok_or(UNCLEAR)?)
         }

@@ -34,6 +34,8 @@ pub(super) struct Numbers {
     pub labels: Option<Vec<String>>,
     /// The stamp in the message's header, ns.
     pub stamp: Option<i64>,
+    /// True if an array was too long for columns.
+    pub has_long: bool,
 }
 
 /// Where in a message something lies: fields on the way, and names that stand for numbers in arrays.
@@ -66,6 +68,11 @@ fn names_elements(field: &str) -> bool {
     ["name", "names", "joint_names", "interface_names"].contains(&field)
 }
 
+/// Fields that name the element of an array that they are in.
+fn names_its_element(field: &str) -> bool {
+    ["name", "joint_name", "child_frame_id"].contains(&field)
+}
+
 impl Numbers {
     fn push(&mut self, value: f64, place: &Place) {
         self.values.push(value);
@@ -80,7 +87,10 @@ impl Layout {
     pub fn read(&self, data: &[u8], numbers: &mut Numbers) -> Option<()> {
         match self {
             Self::Json => {
-                let value: Value = serde_json::from_slice(data).ok()?;
+                let value: Value = match serde_json::from_slice(data) {
+                    Ok(value) => value,
+                    Err(_) => serde_json::from_str(&without_nan(std::str::from_utf8(data).ok()?)).ok()?,
+                };
                 json(&value, &Place { outer: None, field: "", element: None }, &[], 0, numbers);
                 Some(())
             }
@@ -88,7 +98,10 @@ impl Layout {
                 let mut reader = Reader::new(data, *encoding)?;
                 let own = definitions.0.first()?;
                 let outer = Place { outer: None, field: "", element: None };
-                definitions.message(own, &mut reader, &outer, &[], 0, Some(numbers))
+                definitions.message(own, &mut reader, &outer, &[], 0, Some(numbers))?;
+                // padding may follow
+                let rest = reader.bytes.len().saturating_sub(reader.at);
+                (rest <= if reader.has_zero { 7 } else { 0 }).then_some(())
             }
         }
     }
@@ -114,15 +127,13 @@ impl<'b> Reader<'b> {
             Encoding::Ros1 => Some(Self { bytes: data, at: 0, alignment: 1, is_big: false, has_zero: false, left }),
             Encoding::Cdr => {
                 let (head, bytes) = data.split_at_checked(4)?;
-                // plain CDR of versions 1 and 2, the highest byte first or last
-                let (is_big, alignment) = match head[1] {
-                    0 => (true, 8),
-                    1 => (false, 8),
-                    6 => (true, 4),
-                    7 => (false, 4),
+                // plain CDR, the highest byte first or last; others have heads within
+                let is_big = match head[1] {
+                    0 => true,
+                    1 => false,
                     _ => return None,
                 };
-                Some(Self { bytes, at: 0, alignment, is_big, has_zero: true, left })
+                Some(Self { bytes, at: 0, alignment: 8, is_big, has_zero: true, left })
             }
         }
     }
@@ -201,6 +212,7 @@ impl Definitions {
             reader.take(1)?; // nothing takes a byte
         }
         let mut names = names.to_vec();
+        let mut renamed: Option<String> = None;
         for field in &own.fields {
             let count = match field.count {
                 Count::One => 1,
@@ -213,9 +225,18 @@ impl Definitions {
             }
             reader.left = reader.left.checked_sub(1 + count as usize)?;
             let is_taken = !is_array || count <= LONGEST;
-            if let (true, Count::Counted, Some(numbers)) = (is_taken, field.count, numbers.as_deref_mut()) {
-                numbers.signature.push(count as u8);
+            if let (true, Some(numbers)) = (is_array, numbers.as_deref_mut()) {
+                numbers.signature.push(count.min(255) as u8);
+                numbers.has_long |= !is_taken && field.kind != Kind::Plain(Plain::Text);
             }
+            let named = renamed.as_ref().map(|name| Place {
+                outer: place.outer,
+                field: place.field,
+                element: Some(name.clone()),
+            });
+            let place = named.as_ref().unwrap_or(place);
+            // arrays of a number that is known beforehand stand beside no names, nor do points of a trajectory
+            let has_names = field.count == Count::Counted && names.len() as u64 == count && field.name != "points";
             if field.kind == Kind::Plain(Plain::Text) && is_array && names_elements(&field.name) && is_taken {
                 names.clear();
                 for _ in 0..count {
@@ -228,10 +249,20 @@ impl Definitions {
                 }
                 continue;
             }
+            let is_text = field.kind == Kind::Plain(Plain::Text);
+            if is_text && !is_array && place.element.is_some() && names_its_element(&field.name) {
+                let name = reader.text()?;
+                if let Some(numbers) = numbers.as_deref_mut() {
+                    numbers.signature.extend(name);
+                    numbers.signature.push(0);
+                }
+                renamed = Some(String::from_utf8_lossy(name).into_owned());
+                continue;
+            }
             for k in 0..count {
                 let element = match is_array {
                     false => None,
-                    true if names.len() as u64 == count => Some(names[k as usize].clone()),
+                    true if has_names => Some(names[k as usize].clone()),
                     true => Some((k + 1).to_string()),
                 };
                 let inner = Place { outer: Some(place), field: &field.name, element };
@@ -244,7 +275,7 @@ impl Definitions {
                     _ if is_time => {
                         let stamp = reader.time()?;
                         if let (Some(numbers), true) = (numbers.as_deref_mut(), own.is_header() && depth == 1) {
-                            numbers.stamp = Some(stamp);
+                            numbers.stamp.get_or_insert(stamp);
                         }
                     }
                     (Kind::Plain(plain), into) => {
@@ -286,28 +317,72 @@ fn json(value: &Value, place: &Place, names: &[String], depth: usize, numbers: &
         Value::Array(all) if all.len() as u64 <= LONGEST => {
             sign(b'a', &[all.len() as u8]);
             for (k, own) in all.iter().enumerate() {
-                let name = if names.len() == all.len() { names[k].clone() } else { (k + 1).to_string() };
+                let has_names = names.len() == all.len() && place.field != "points";
+                let name = if has_names { names[k].clone() } else { (k + 1).to_string() };
                 let inner = Place { outer: Some(place), field: "", element: Some(name) };
                 json(own, &inner, names, depth + 1, numbers);
             }
         }
         Value::Object(fields) => {
-            let is_time = fields.contains_key("sec") && (fields.contains_key("nsec") || fields.contains_key("nanosec"));
-            if is_time {
+            let part = |key: &str| fields.get(key).and_then(Value::as_i64);
+            if let (2, Some(seconds), Some(rest)) = (fields.len(), part("sec"), part("nsec").or(part("nanosec"))) {
+                let outer = place.outer.map_or("", |outer| outer.field);
+                let is_stamp = (depth == 1 && place.field == "timestamp")
+                    || (depth == 2 && (outer, place.field) == ("header", "stamp"));
+                if is_stamp {
+                    numbers.stamp.get_or_insert(seconds.saturating_mul(1_000_000_000).saturating_add(rest));
+                }
                 return;
             }
             let list =
                 |own: &Value| Some(own.as_array()?.iter().filter_map(Value::as_str).map(str::to_string).collect());
             let own = fields.iter().filter(|(name, _)| names_elements(name)).find_map(|(_, own)| list(own));
             let names: Vec<String> = own.filter(|own: &Vec<String>| !own.is_empty()).unwrap_or_else(|| names.to_vec());
-            names.iter().for_each(|name| sign(b's', name.as_bytes()));
+            let own = fields.iter().filter(|(name, _)| names_its_element(name)).find_map(|(_, own)| own.as_str());
+            let own = own.filter(|_| place.element.is_some());
+            for name in names.iter().map(String::as_str).chain(own) {
+                sign(b's', name.as_bytes());
+                sign(0, &[]);
+            }
+            let renamed = own.map(|name| Place { outer: place.outer, field: place.field, element: Some(name.into()) });
+            let place = renamed.as_ref().unwrap_or(place);
             for (name, own) in fields {
                 numbers.signature.push(b'f');
                 numbers.signature.extend(name.as_bytes());
+                numbers.signature.push(0);
                 let inner = Place { outer: Some(place), field: name, element: None };
                 json(own, &inner, &names, depth + 1, numbers);
             }
         }
+        Value::Array(_) => {
+            sign(b'l', &[]);
+            numbers.has_long = true;
+        }
         _ => sign(b'x', &[]),
     }
+}
+
+/// JSON whose numbers may be NaN or infinite, as Python writes them: nothing there.
+fn without_nan(text: &str) -> String {
+    let (mut out, mut rest, mut is_quoted) = (String::with_capacity(text.len()), text, false);
+    while let Some(letter) = rest.chars().next() {
+        let word = ["NaN", "-Infinity", "Infinity"].into_iter().find(|word| !is_quoted && rest.starts_with(word));
+        if let Some(word) = word {
+            out.push_str("null");
+            rest = &rest[word.len()..];
+            continue;
+        }
+        out.push(letter);
+        rest = &rest[letter.len_utf8()..];
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '\\' if is_quoted => {
+                let Some(next) = rest.chars().next() else { break };
+                out.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+            _ => {}
+        }
+    }
+    out
 }
