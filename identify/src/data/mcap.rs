@@ -208,7 +208,7 @@ impl Log {
         };
         self.table.begin(logged as i64);
         let Some(layout) = layout else { return Some(Ok(())) };
-        Some(self.table.add(*place, layout, content.0, logged as i64))
+        Some(self.table.add(*place, (id, layout), content.0, logged as i64))
     }
 
     fn chunk(&mut self, content: &mut Bytes) -> Option<Found<()>> {

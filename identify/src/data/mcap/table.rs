@@ -29,6 +29,7 @@ struct Topic {
     stamps: Option<Vec<i64>>,
     /// Places of the columns of messages like the last one, and what makes a message such.
     signature: Vec<u8>,
+    channel: u16,
     order: Vec<usize>,
     /// Messages that are not what their definition says.
     unread: usize,
@@ -59,7 +60,7 @@ impl Table {
         self.first = Some(self.first.map_or(logged, |first| first.min(logged)));
     }
 
-    pub fn add(&mut self, place: usize, layout: &Layout, data: &[u8], logged: i64) -> Found<()> {
+    pub fn add(&mut self, place: usize, (channel, layout): (u16, &Layout), data: &[u8], logged: i64) -> Found<()> {
         let Self { topics, numbers, .. } = self;
         let topic = &mut topics[place];
         let read = |numbers: &mut Numbers, labels: Option<Vec<String>>| {
@@ -78,7 +79,8 @@ impl Table {
             return Ok(());
         }
         let row = topic.logged.len();
-        if row == 0 || numbers.signature != topic.signature {
+        // channels of one topic may have definitions of their own
+        if row == 0 || channel != topic.channel || numbers.signature != topic.signature {
             // as before, with names
             let _ = read(numbers, Some(Vec::new()));
             topic.order.clear();
@@ -98,6 +100,7 @@ impl Table {
                 }
                 topic.order.push(at);
             }
+            topic.channel = channel;
             topic.signature.clone_from(&numbers.signature);
         }
         if row.is_power_of_two() {
