@@ -125,6 +125,11 @@ pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
             optimise::Method::LevenbergMarquardt,
             format!("least squares with {parameters}: tangents give the curvature in one run"),
         ),
+        // a row of the Jacobian is one pull-back at its own time, whatever the number of parameters
+        true if problem.is_of_given_motions() => (
+            optimise::Method::LevenbergMarquardt,
+            format!("least squares with {parameters} and given motions: the Jacobian is had time by time"),
+        ),
         true => {
             (quasi_newton, format!("least squares with {parameters}: the adjoint is cheaper than so many tangents"))
         }

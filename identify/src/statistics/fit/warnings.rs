@@ -23,10 +23,11 @@ impl Statistics {
         }
         let held = names(Determinacy::AtBound);
         if !held.is_empty() {
-            let (verb, bound) = if held.len() == 1 { ("is", "its bound") } else { ("are", "their bounds") };
+            let (verb, bound, they) =
+                if held.len() == 1 { ("is", "its bound", "it") } else { ("are", "their bounds", "they") };
             let those = held.join(", ");
             warnings.push(format!(
-                "{those} {verb} held at {bound}, with no standard error; those of the others hold as if it were fixed there"
+                "{those} {verb} held at {bound}, with no standard error; those of the others hold as if {they} were fixed there"
             ));
         }
         if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
