@@ -157,6 +157,13 @@ fn numbers_stay_where_they_belong() {
     };
     let (t, said) = stamped([7, 8, 10]);
     assert!(t == [0.0, 1.0, 3.0] && said.contains("from the recorder's clock"), "{t:?} {said}");
+    // times that nobody has: no overflow
+    let far =
+        columns(&[("/j", 0, r#"{"x":1}"#), ("/j", u64::MAX / 2, r#"{"x":2}"#), ("/j", u64::MAX / 2 + 1, r#"{"x":3}"#)]);
+    assert!(of(&far, "t").windows(2).all(|pair| pair[0] < pair[1]));
+    let sec = i64::MAX / 1_000_000_000;
+    let texts = [-sec, sec].map(|s| format!(r#"{{"header":{{"stamp":{{"sec":{s},"nanosec":5}}}},"x":1}}"#));
+    columns(&[("/j", u64::MAX / 2 + 1, texts[0].as_str()), ("/j", u64::MAX / 2, texts[1].as_str())]);
     let (t, said) = stamped([0, 900_000, 900_001]);
     assert!(t == [0.0, 1.0, 2.0] && said.contains("their stamps jump"), "{t:?} {said}");
 }

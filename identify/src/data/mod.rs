@@ -64,7 +64,7 @@ impl Record {
     /// which [`Record::remarks`] tells. Without `t` and `time`, a number `Ts`, `T_s` or `dt` (s) or `fs` (Hz) makes times from 0 on, called `t`.
     ///
     /// Of a log, numbers in messages of ROS 2, ROS 1 and JSON are columns, called by their fields (`linear_acceleration_x`), behind the names that a message gives to
-    /// elements of its arrays (`shoulder_position`), and behind the topic where two topics have the same ones. `t` is in s from the first message on.
+    /// elements of its arrays (`shoulder_position`). Of several topics, the path names one: `run.mcap#/joint_states`.
     ///
     /// # Errors
     /// As [`Record::read_csv_with_gaps`]; [`Error::File`] for a file of MATLAB that is damaged, of version 7.3 (HDF5) or 4, or without a

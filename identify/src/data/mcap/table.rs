@@ -11,7 +11,7 @@ use std::path::Path;
 /// How much farther than messages two stamps may be apart, ns.
 const JUMP: u64 = 60_000_000_000;
 /// Stamps that are off by more from the recorder's clock, ns, are worth a word.
-const OFF: i64 = 1_000_000_000;
+const OFF: u64 = 1_000_000_000;
 
 /// Columns of the messages of one topic and one type.
 #[derive(Default)]
@@ -195,7 +195,10 @@ impl Topic {
             dims: vec![values.len(), 1],
             content: Content::Numbers(values),
         };
-        let mut found = vec![number("t".into(), times.iter().map(|time| (time - first) as f64 * 1e-9).collect())];
+        let mut found = vec![number(
+            "t".into(),
+            times.iter().map(|time| (i128::from(*time) - i128::from(first)) as f64 * 1e-9).collect(),
+        )];
         let rows: Vec<usize> = own.iter().map(|time| times.partition_point(|known| known < time)).collect();
         let mut twice = 0;
         let mut taken = HashSet::from(["t".to_string()]);
@@ -249,7 +252,7 @@ impl Topic {
             stamps.iter().zip(&self.logged).map(|(own, logged)| own.saturating_sub(*logged)).collect();
         apart.sort_unstable();
         let apart = apart[apart.len() / 2];
-        let off = match apart.abs() > OFF {
+        let off = match apart.unsigned_abs() > OFF {
             true => format!(", which are {:.3} s from the recorder's clock", apart as f64 * 1e-9),
             false => String::new(),
         };
