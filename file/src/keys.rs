@@ -376,6 +376,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 | `motor` | table of tables | | none | torques about, or forces along a joint's axis | `{ m = { of = "hinge", is = "T" } }` |
 | `controller` | table of tables | | none | controllers in joints: a reference, gains, a feed-forward | `{ c = { of = "hinge", reference = "r", proportional = 100.0 } }` |
 | `capsule` | table of tables | | none | lines with a radius, of which `clearance` sensors show distances | `{ arm = { on = "upper", to = [0, 0, 0.4], radius = 0.06 } }` |
+| `shape` | table of tables | | none | what bodies look like, in pictures alone | `{ case = { form = "box", edges = [0.1, 0.1, 0.3], upper = [0, 0, 0.2] } }` |
 | `dc_motor` | table of tables | | none | direct-current motors in joints | `{ m = { of = "hinge", voltage = "U", torque_constant = "K", resistance = 1.6, inductance = 2e-3 } }` |
 | `bushing` | table of tables | | none | elastic bearings between two places | `{ b = { ground = [0, 0, 0], engine = [0, 0, 0], stiffness = ["k", "k", 1e5] } }` |
 | `force` | table of tables | | none | forces at a place, as in the plane | `{ push = { load = [0, 0, 0], direction = [1, 0, 0], is = "F" } }` |
@@ -540,11 +541,20 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
 
     pub(crate) const CAPSULE: Keys = Keys {
         head: "[capsule.NAME]",
-        about: "All that is nearer than a radius to a line on a body, or on the ground: what a link fills. A sphere where both ends are one. It does nothing by itself; sensors that show a `clearance` tell how far two of them are apart.",
+        about: "All that is nearer than a radius to a line on a body, or on the ground: what a link fills. A sphere where both ends are one. It is drawn, and does nothing by itself; sensors that show a `clearance` tell how far two of them are apart.",
         rows: r#"| `on` | text | | must be given | the member | `"upper"` |
 | `from` | list of three values | m | `[0, 0, 0]` | where the line begins, from the member's origin and in its axes | `[0.0, 0.0, 0.0]` |
 | `to` | list of three values | m | `[0, 0, 0]` | where it ends | `[0.0, 0.0, 0.4]` |
 | `radius` | value | m | must be given | | `0.06` |"#,
+    };
+
+    pub(crate) const SHAPE: Keys = Keys {
+        head: "[shape.NAME]",
+        about: "What a body, or the ground, looks like, around one place: its third axis is along the place's `axis`, its first one `across`. Of several on one body, all are drawn. Only pictures depend on it; bodies without shapes are drawn by their joints, mass and inertia.",
+        rows: r#"| `form` | `box`, `cylinder`, `capsule` or `ball` | | must be given | a capsule has half a ball on each end, beyond its length | `"cylinder"` |
+| `edges` | list of three values | m | must be given with `box` | lengths of the edges, along all three axes | `[0.1, 0.1, 0.3]` |
+| `radius` | value | m | must be given with `cylinder`, `capsule`, `ball` | | `0.05` |
+| `length` | value | m | must be given with `cylinder`, `capsule` | along the axis | `0.3` |"#,
     };
 
     pub(crate) const BUSHING: Keys = Keys {
@@ -605,7 +615,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
     };
 
     /// All of them but those that are as in the plane.
-    pub(crate) const ALL: [&Keys; 20] = [
+    pub(crate) const ALL: [&Keys; 21] = [
         &TOP,
         &INCLUDE,
         &BODY,
@@ -620,6 +630,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
         &CONTROLLER,
         &DC_MOTOR,
         &CAPSULE,
+        &SHAPE,
         &BUSHING,
         &FORCE,
         &TORQUE,

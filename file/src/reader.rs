@@ -49,6 +49,9 @@ pub fn read(path: &Path) -> Result<Entry> {
     parse(&text(path)?, path)
 }
 
+/// Keys of mechanisms from parts that those of formulas do not have.
+const OF_PARTS: [&str; 4] = ["body", "point", "include", "gravity"];
+
 /// True for a file that says what a mechanism is, and no problem with a model.
 pub fn is_mechanism(path: &Path) -> bool {
     if is_robot(path) {
@@ -57,7 +60,8 @@ pub fn is_mechanism(path: &Path) -> bool {
     let read = text(path).ok().and_then(|text| table(&text, path).ok());
     let has = |table: &Toml, keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
     read.is_some_and(|table| {
-        !has(&table, &["model"]) && has(&table, &["coordinates", "states", "kind", "mass", "force"])
+        !has(&table, &["model"])
+            && (has(&table, &["coordinates", "states", "kind", "mass", "force"]) || has(&table, &OF_PARTS))
     })
 }
 
@@ -278,6 +282,10 @@ fn begin(root: &Section<'_>, lines: &Arc<Lines>) -> Result<(Reading, Kinds)> {
         return Err(root.wrong("version", problem, "take a newer costate"));
     }
     let kind = match root.text("kind")?.as_deref() {
+        None if OF_PARTS.iter().any(|key| root.table.contains_key(*key)) => {
+            let problem = "the file has parts, and does not say whether they move in the plane or in space";
+            return Err(Error::file(root.file, None, problem, "give kind = \"planar\" or kind = \"spatial\""));
+        }
         None | Some("plain") => Kinds::Plain,
         Some("planar") => Kinds::Planar,
         Some("spatial") => Kinds::Spatial,

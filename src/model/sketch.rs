@@ -22,6 +22,8 @@ pub struct Sketch {
     pub members: Vec<Member>,
     /// Parts that are drawn between the members.
     pub parts: Vec<Part>,
+    /// What members fill; those that fill nothing are drawn by their parts, masses and inertias.
+    pub solids: Vec<Solid>,
     /// Points whose path is drawn.
     pub traces: Vec<Spot>,
     /// Points at which other sensors sit.
@@ -154,6 +156,30 @@ pub enum Touch {
     Point,
     /// A ball of a radius, m, that can leave it.
     Ball(Value),
+}
+
+/// What a member fills; lengths in m.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "the dimensions of solids are what their names say")]
+pub enum Solid {
+    /// A box about a place: two of its axes, the third one and the first one, and the lengths of its edges along all three.
+    Cuboid { center: Spot, axis: Ray, across: Ray, edges: [Value; 3] },
+    /// A cylinder about a place, along an axis; a round one has half a ball on each end.
+    Cylinder { center: Spot, axis: Ray, radius: Value, length: Value, is_round: bool },
+    /// A ball about a place.
+    Ball { center: Spot, radius: Value },
+    /// Room that is kept free of others: all that is nearer than a radius to the line between two places.
+    Room { ends: [Spot; 2], radius: Value },
+}
+
+impl Solid {
+    /// The member that fills it.
+    pub fn member(&self) -> usize {
+        match self {
+            Solid::Cuboid { center, .. } | Solid::Cylinder { center, .. } | Solid::Ball { center, .. } => center.member,
+            Solid::Room { ends: [first, _], .. } => first.member,
+        }
+    }
 }
 
 /// A part of a mechanism that is drawn between members.
@@ -319,8 +345,8 @@ impl Part {
 impl Sketch {
     /// The ground alone.
     pub fn new(in_space: bool) -> Self {
-        let (parts, traces, sensors) = (Vec::new(), Vec::new(), Vec::new());
-        let mut sketch = Sketch { in_space, members: Vec::new(), parts, traces, sensors };
+        let (parts, solids, traces, sensors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut sketch = Sketch { in_space, members: Vec::new(), parts, solids, traces, sensors };
         let zero = || Value::from(0.0);
         sketch.member(MemberKind::Ground, Vec::new(), [zero(), zero(), zero()], zero());
         sketch

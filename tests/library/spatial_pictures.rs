@@ -6,7 +6,7 @@ use costate::vector::euler_parameters_of;
 use costate::{Hht, Number, Signal, Simulation, System, TimeGrid};
 use costate_parts::assembly::RedundantRows;
 use costate_parts::law::{Axes, FunctionOfTime, Linear};
-use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Path, Place};
+use costate_parts::spatial::{Body, Capsule, Freedom, Inertia, Joint, Looks, Mechanism, Member, Path, Place};
 use costate_report::plot::mechanism::{Animation, Picture, View, check_view};
 use std::sync::Arc;
 use svg::{CENTER, JOINT, UNITS, assert_refused, attribute, circles, tick};
@@ -25,6 +25,96 @@ fn start(m: Mechanism, view: View) -> String {
 
 /// Radius of point masses, mm.
 const MASS: f64 = 1.2;
+
+/// Protects what bodies look like where a mechanism says so: boxes, cylinders and balls of these sizes, where and as they are turned, in the place of what follows
+/// from joints and masses; room that is kept only by its edges, if there is something else; on the ground, behind all else.
+#[test]
+fn bodies_look_as_the_mechanism_says() {
+    let draw = |looks: &dyn Fn(&mut Mechanism, &Member)| {
+        let mut m = Mechanism::new("looks");
+        let body = m.body("body", Body::new(1.0, Inertia::diagonal([1.0, 2.0, 2.5])).at([1.0, 0.0, 2.0]));
+        m.free(&body);
+        // of a known scale: 4 m wide
+        let marks = [[-1.0, 0.0, 2.0], [3.0, 0.0, 2.0]].map(|place| m.point(&format!("{place:?}"), 1.0, place));
+        marks.iter().for_each(|mark| m.free(mark));
+        looks(&mut m, &body);
+        start(m, View::FRONT)
+    };
+    // x and z, m, from and to, of what is drawn, the farthest first; the page is none
+    let drawn = |svg: &str, tag: &str| -> Vec<[[f64; 2]; 2]> {
+        let marks = circles(svg, MASS);
+        let scale = (marks[1].0 - marks[0].0) / 4.0;
+        let place = |x: f64, y: f64| [(x - marks[0].0) / scale - 1.0, (marks[0].1 - y) / scale + 2.0];
+        let extent = |line: &str| {
+            let points = attribute(line, "points").unwrap();
+            let points = points.split_whitespace().map(|point| {
+                let (x, y) = point.split_once(',').unwrap();
+                place(x.parse().unwrap(), y.parse().unwrap())
+            });
+            let points: Vec<[f64; 2]> = points.collect();
+            [0, 1].map(|k| {
+                let own = points.iter().map(|point| point[k]);
+                [own.clone().fold(f64::INFINITY, f64::min), own.fold(f64::NEG_INFINITY, f64::max)]
+            })
+        };
+        let lines = svg.lines().filter(|line| line.starts_with(tag) && !line.contains("#000000"));
+        let all: Vec<_> = lines.map(extent).collect();
+        all[usize::from(tag == "<polygon")..].to_vec()
+    };
+    let assert_drawn = |seen: &[[[f64; 2]; 2]], expected: &[[[f64; 2]; 2]]| {
+        // 1 m is some 800 units; round solids have corners
+        let near = seen.iter().flatten().flatten().zip(expected.iter().flatten().flatten());
+        assert!(seen.len() == expected.len() && { near }.all(|(a, b)| (a - b).abs() < 3e-3), "{seen:?} {expected:?}");
+    };
+    let polygons = |looks: &dyn Fn(&mut Mechanism, &Member)| drawn(&draw(looks), "<polygon");
+    let plain = |m: &mut Mechanism, body: &Member| m.looks(Looks::cuboid(&body.at([0.0; 3]), [0.4, 0.2, 1.0]));
+    let upright = [[0.8, 1.2], [1.5, 2.5]];
+    assert_drawn(&polygons(&plain), &[upright]);
+    // off the middle; its length along x, its width along z
+    let place = |body: &Member| body.at([0.1, 0.0, 0.3]).axis([2.0, 0.0, 0.0]).across([1.0, 0.0, 3.0]);
+    assert_drawn(
+        &polygons(&|m, body| m.looks(Looks::cuboid(&place(body), [0.4, 0.2, 1.0]))),
+        &[[[0.6, 1.6], [2.1, 2.5]]],
+    );
+    assert_drawn(&polygons(&|m, body| m.looks(Looks::cylinder(&place(body), 0.1, 0.6))), &[[[0.8, 1.4], [2.2, 2.4]]]);
+    assert_drawn(&polygons(&|m, body| m.looks(Looks::capsule(&place(body), 0.1, 0.6))), &[[[0.7, 1.5], [2.2, 2.4]]]);
+    // two of them, the nearer one last
+    let behind = |m: &mut Mechanism, body: &Member| {
+        m.looks(Looks::cuboid(&body.at([0.0, -0.5, 0.0]), [0.4, 0.2, 1.0]));
+        m.looks(Looks::cuboid(&body.at([0.5, 0.5, 0.0]), [0.2, 0.2, 0.2]));
+    };
+    assert_drawn(&polygons(&behind), &[[[1.4, 1.6], [1.9, 2.1]], upright]);
+    // a ball: its outline, half of it within, and what is filled
+    let ball = polygons(&|m, body| m.looks(Looks::ball(&body.at([0.0, 0.0, 0.5]), 0.25)));
+    let near = ball.iter().flat_map(|own| [own[0][0] - 0.75, own[0][1] - 1.25, own[1][0] - 2.25, own[1][1] - 2.75]);
+    assert!(ball.len() == 2 && near.fold(0.0, |most: f64, x| most.max(x.abs())) < 0.015, "{ball:?}");
+    // what stands on the ground hides it, though its middle is nearer
+    let table = |m: &mut Mechanism, body: &Member| {
+        plain(m, body);
+        let ground = m.ground();
+        m.looks(Looks::cuboid(&ground.at([1.0, -0.4, 2.0]), [1.0, 1.0, 1.0]));
+    };
+    assert_drawn(&polygons(&table), &[[[0.5, 1.5], [1.5, 2.5]], upright]);
+    // room: filled where there is nothing else, and else by its edge alone
+    let room = |m: &mut Mechanism, body: &Member| {
+        m.looks(&Capsule::new(body, [0.0, 0.0, -0.3], [0.0, 0.0, 0.3], 0.2));
+    };
+    let wide = [[0.8, 1.2], [1.5, 2.5]];
+    assert_drawn(&polygons(&room), &[wide]);
+    let both = draw(&|m, body| {
+        m.looks(Looks::cuboid(&body.at([0.0; 3]), [0.1, 0.1, 0.1]));
+        room(m, body);
+    });
+    assert_drawn(&drawn(&both, "<polygon"), &[[[0.95, 1.05], [1.95, 2.05]]]);
+    let edges = drawn(&both, "<polyline");
+    assert!(edges.iter().any(|edge| edge.iter().zip(&wide).all(|(a, b)| (a[0] - b[0]).hypot(a[1] - b[1]) < 3e-3)));
+    // what has no extent leaves nothing that is not a number
+    let nothing = draw(&|m, body| {
+        m.looks(Looks::cuboid(&body.at([0.0; 3]).axis([0.0; 3]), [f64::NAN, 0.2, 1.0]));
+        m.looks(Looks::ball(&body.at([0.0; 3]), -1.0));
+    });
+    assert!(!nothing.contains("NaN"));
+}
 
 /// Protects where things are seen, and what covers what: point masses are where a rotation of the world puts them, farther ones
 /// are drawn first.

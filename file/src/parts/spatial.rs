@@ -16,8 +16,8 @@ use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows, Row, StateVariable};
 use costate_parts::law::{Axes, Linear};
 use costate_parts::spatial::{
-    Body, Capsule, Controlled, Controller, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Place, ReactionAxes,
-    Strut,
+    Body, Capsule, Controlled, Controller, Freedom, Inertia, Joint, Looks, Mechanism, Member, Mounting, Place,
+    ReactionAxes, Strut,
 };
 
 /// A spring, for sensors.
@@ -130,7 +130,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         parts.own.mechanism.redundant_rows(policy);
     }
     // members first, sensors last: of energy they show what is there before them
-    let kinds: [(&str, Reader<Parts<'_>>); 30] = [
+    let kinds: [(&str, Reader<Parts<'_>>); 31] = [
         ("body", Parts::body),
         ("point", Parts::point),
         ("spherical", Parts::joint),
@@ -154,6 +154,7 @@ pub(crate) fn read(reading: &mut Reading, root: &Section<'_>) -> Result<(Mechani
         ("controller", Parts::controller),
         ("dc_motor", Parts::dc_motor),
         ("capsule", Parts::capsule),
+        ("shape", Parts::shape),
         ("bushing", Parts::bushing),
         ("force", Parts::force),
         ("torque", Parts::torque),
@@ -677,7 +678,36 @@ impl Parts<'_> {
             return Err(own.wrong("radius", "it is negative", "give a radius, m"));
         }
         let radius = self.own.value(own, "radius", "m")?;
-        self.capsules.push((self.at.full(name), Capsule::new(&member, from, to, radius)));
+        let capsule = Capsule::new(&member, from, to, radius);
+        self.own.mechanism.looks(&capsule);
+        self.capsules.push((self.at.full(name), capsule));
+        Ok(())
+    }
+
+    fn shape(&mut self, _name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
+        const LONG: &[&str] = &["radius", "length"];
+        const FORMS: [(&str, &[&str]); 4] =
+            [("box", &["edges"]), ("cylinder", LONG), ("capsule", LONG), ("ball", &["radius"])];
+        let [place] = self.places(own, &keys::SHAPE, Axis::Frame)?;
+        let form = own.text("form")?.unwrap_or_default();
+        let Some((_, wanted)) = FORMS.iter().find(|(name, _)| *name == form) else {
+            return Err(own.at("form", Error::unknown("form", &form, own.place(), FORMS.map(|(name, _)| name))));
+        };
+        for key in ["edges", "radius", "length"].into_iter().filter(|key| own.table.contains_key(*key)) {
+            if !wanted.contains(&key) {
+                let remedy = format!("leave it out: a {form} has {}", wanted.join(" and "));
+                return Err(own.wrong(key, format!("a {form} has none"), &remedy));
+            }
+        }
+        let looks = match form.as_str() {
+            "box" => Looks::cuboid(&place, self.own.list::<3>(own, "edges", "m")?),
+            "ball" => Looks::ball(&place, self.own.value(own, "radius", "m")?),
+            _ => {
+                let of = if form == "capsule" { Looks::capsule } else { Looks::cylinder };
+                of(&place, self.own.value(own, "radius", "m")?, self.own.value(own, "length", "m")?)
+            }
+        };
+        self.own.mechanism.looks(looks);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The mechanism of a robot, as the text of a mechanism file.
 
 use super::frame::{Frame, Moments};
-use super::urdf::{Joint, Kind, Robot, read};
+use super::urdf::{Form, Joint, Kind, Robot, read};
 use crate::parts::spatial::quaternion;
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
@@ -251,6 +251,20 @@ pub(super) fn factors_beside(own: [f64; 10], numbers: [f64; 10]) -> [f64; 10] {
     ]
 }
 
+/// What a link looks like, in the frame of its body.
+fn shape((name, body): (&str, &str), line: u64, frame: Frame, form: &Form, parts: &mut Writer) {
+    let (form, sizes) = match form {
+        Form::Box(edges) => ("box", format!("edges = {edges:?}")),
+        Form::Cylinder { radius, length } => ("cylinder", format!("radius = {radius:?}\nlength = {length:?}")),
+        Form::Capsule { radius, length } => ("capsule", format!("radius = {radius:?}\nlength = {length:?}")),
+        Form::Ball { radius } => ("ball", format!("radius = {radius:?}")),
+    };
+    let [axis, across] = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]].map(|way| list(frame.vector(way)));
+    let place = format!("{{ at = {}, axis = {axis}, across = {across} }}", list(frame.origin));
+    let table = format!("[shape.{}]\nform = \"{form}\"\n{sizes}\n{} = {place}", quoted(name), quoted(body));
+    table.lines().for_each(|own| parts.line(line, own));
+}
+
 impl<'r> Tree<'r> {
     pub fn of(robot: &'r Robot, path: &Path, options: &'r Options) -> Result<Self> {
         let count = robot.links.len();
@@ -461,6 +475,13 @@ impl<'r> Tree<'r> {
                 self.joint((&name, "cylindrical"), own.line, both, own.axes, &mut parts);
             } else {
                 self.joint((&name, own.kind), own.line, both, own.axes, &mut parts);
+            }
+        }
+        for (link, own) in links.iter().enumerate() {
+            let (body, home) = member(link);
+            for (frame, form) in &own.shapes {
+                let name = names.part(&format!("{}_looks", own.name), "shape");
+                shape((&name, &body), own.line, home.of(frame), form, &mut parts);
             }
         }
         for (joint, own, number) in &shown {

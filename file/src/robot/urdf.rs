@@ -1,4 +1,5 @@
-//! What a URDF file says of a robot, with lines; what no mechanics follows from, such as meshes and materials, is passed over.
+//! What a URDF file says of a robot, with lines; what no mechanics follows from, such as meshes and materials, is passed over, but for
+//! primitives, by which links are drawn.
 
 use super::frame::Frame;
 use costate_identify::{Error, Result};
@@ -19,6 +20,17 @@ pub(super) struct Link {
     pub line: u64,
     /// Mass, frame and entries xx, yy, zz, xy, xz, yz of the tensor there.
     pub inertial: Option<(f64, Frame, [f64; 6])>,
+    /// What it looks like, as far as that is made of primitives.
+    pub shapes: Vec<(Frame, Form)>,
+}
+
+/// A primitive, in m; what is long is so along z.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    Box([f64; 3]),
+    Cylinder { radius: f64, length: f64 },
+    Capsule { radius: f64, length: f64 },
+    Ball { radius: f64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +218,8 @@ impl<'x> Reader<'x> {
             if self.links.insert(name, links.len()).is_some() {
                 return Err(self.wrong(node, format!("there are two links `{name}`"), "give each its own name"));
             }
-            links.push(Link { name: name.into(), line: self.line(node), inertial: self.inertial(node)? });
+            let (inertial, shapes) = (self.inertial(node)?, self.shapes(node));
+            links.push(Link { name: name.into(), line: self.line(node), inertial, shapes });
         }
         if links.is_empty() {
             return Err(self.wrong(root, "this robot has no links", "give it links and joints"));
@@ -254,6 +267,32 @@ impl<'x> Reader<'x> {
             return Err(self.wrong(node, format!("the mass is {mass} kg"), "give a positive one"));
         }
         Ok(Some((mass, frame, tensor)))
+    }
+
+    /// Primitives that are seen, or else those that collide; nothing but pictures depends on them, and what cannot be read is left out.
+    fn shapes(&self, link: Node<'x, 'x>) -> Vec<(Frame, Form)> {
+        let shape = |node: Node<'x, 'x>| {
+            let geometry = self.child(node, "geometry")?;
+            let form = geometry.children().find_map(|own| {
+                let size = |key: &str| self.number(own, key).ok().filter(|size| *size > 0.0);
+                match own.tag_name().name() {
+                    "box" => {
+                        let edges = self.numbers(own, "size", [0.0; 3]).ok()?;
+                        edges.iter().all(|edge| *edge > 0.0).then_some(Form::Box(edges))
+                    }
+                    "cylinder" => Some(Form::Cylinder { radius: size("radius")?, length: size("length")? }),
+                    "capsule" => Some(Form::Capsule { radius: size("radius")?, length: size("length")? }),
+                    "sphere" => Some(Form::Ball { radius: size("radius")? }),
+                    _ => None,
+                }
+            })?;
+            Some((self.origin(node).ok()?, form))
+        };
+        let all = |name: &str| -> Vec<_> {
+            link.children().filter(|node| node.tag_name().name() == name).filter_map(shape).collect()
+        };
+        let seen = all("visual");
+        if seen.is_empty() { all("collision") } else { seen }
     }
 
     fn link(&self, node: Node<'x, 'x>, name: &str) -> Result<usize> {

@@ -3,6 +3,48 @@
 use crate::run::Place;
 use std::fmt::Write;
 
+// Protects what links look like: by primitives that are seen, or else by those that collide, where they are, on the body that a link is part of; what cannot be read
+// is left out, and a file of parts without a kind is told.
+#[test]
+fn links_look_as_their_primitives() {
+    let place = Place::new();
+    let shapes = r#"<visual><origin xyz="0 0 0.2" rpy="1.5707963267948966 0 0"/><geometry><box size="0.1 0.2 0.3"/></geometry></visual>
+<visual><geometry><mesh filename="a.dae"/></geometry></visual>
+<collision><geometry><sphere radius="9"/></geometry></collision>"#;
+    let tool = r#"<link name="tool"><visual><geometry><box size="0.1 zero 0.3"/></geometry></visual>
+<collision><origin xyz="0 0 0.1"/><geometry><cylinder radius="0.02" length="0.1"/></geometry></collision>"#;
+    let arm = ARM
+        .replace(r#"<link name="table"/>"#, &format!(r#"<link name="table">{shapes}</link>"#))
+        .replace(
+            r#"<link name="lower">"#,
+            r#"<link name="lower"><visual><geometry><capsule radius="0.02" length="0.2"/></geometry></visual>"#,
+        )
+        .replace(r#"<link name="tool">"#, tool);
+    place.write("arm.urdf", &arm);
+    let text = place.good("export arm.urdf").out;
+    let table: toml::Table = text.parse().unwrap();
+    let shapes = table["shape"].as_table().unwrap();
+    assert_eq!(shapes.keys().collect::<Vec<_>>(), ["lower_looks", "table_looks", "tool_looks"], "{text}");
+    let numbers = |value: &toml::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|number| number.as_float().unwrap()).collect()
+    };
+    let box_ = &shapes["table_looks"];
+    assert_eq!((box_["form"].as_str().unwrap(), numbers(&box_["edges"])), ("box", vec![0.1, 0.2, 0.3]));
+    // z of the box is -y of the link
+    let axis = numbers(&box_["ground"]["axis"]);
+    assert!((axis[1] + 1.0).abs() < 1e-15 && axis[2].abs() < 1e-15, "{axis:?}");
+    assert_eq!(shapes["lower_looks"]["form"].as_str(), Some("capsule"));
+    // the tool is part of the body `lower`, 0.3 m up, and its cylinder 0.1 m more
+    let at = numbers(&shapes["tool_looks"]["lower"]["at"]);
+    assert!((at[2] - 0.4).abs() < 1e-15, "{at:?}");
+    place.good("draw arm.urdf --out drawn");
+    let picture = place.read("drawn/mechanism.svg");
+    // the body without primitives is drawn by its joints
+    assert!(picture.matches("<polygon").count() >= 5, "{picture}");
+    place.write("moved.toml", "gravity = [0, 0, -9.81]\n[include.arm]\nfile = \"arm.urdf\"\n");
+    place.refused("draw moved.toml", &["moved.toml", "kind = \"planar\" or kind = \"spatial\""]);
+}
+
 /// An arm of two links on a table; a link and a joint have one name.
 const ARM: &str = r#"<robot name="arm">
 <link name="table"/>

@@ -11,9 +11,9 @@ use costate::vector::Vector;
 /// All points that are no farther than a radius from a line between two points of a member; a sphere where both are one.
 #[derive(Debug, Clone)]
 pub struct Capsule {
-    member: Member,
-    ends: [[Value; 3]; 2],
-    radius: Value,
+    pub(super) member: Member,
+    pub(super) ends: [[Value; 3]; 2],
+    pub(super) radius: Value,
 }
 
 impl Capsule {

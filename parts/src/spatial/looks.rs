@@ -2,10 +2,10 @@
 
 use super::joint::{Freedom, JointKind};
 use super::joints::Joint;
-use super::{Mechanism, Member, Place};
+use super::{Capsule, Mechanism, Member, Place};
 use crate::law::Axes;
 use costate::sketch::Seen;
-use costate::sketch::{About, Direction, GROUND, Part, Ray, Slider, Spot, Touch};
+use costate::sketch::{About, Direction, GROUND, Part, Ray, Slider, Solid, Spot, Touch};
 use costate::value::Value;
 
 impl Member {
@@ -49,7 +49,51 @@ impl Joint {
     }
 }
 
+/// What a member looks like, in pictures alone: see [`Mechanism::looks`]. Members without looks are drawn by their joints, masses and inertias.
+#[derive(Debug, Clone)]
+pub struct Looks(Solid);
+
+impl Looks {
+    /// A box about a place, with the lengths of its edges, m; the third one is along the place's axis, the first one along what is across it.
+    pub fn cuboid<V: Into<Value>>(place: &Place, edges: [V; 3]) -> Self {
+        let [axis, across] = place.directions().map(|direction| place.member.ray(direction));
+        Looks(Solid::Cuboid { center: place.spot(), axis, across, edges: edges.map(Into::into) })
+    }
+
+    /// A cylinder about a place and along its axis, with its radius and length, m.
+    pub fn cylinder(place: &Place, radius: impl Into<Value>, length: impl Into<Value>) -> Self {
+        Looks::long(place, radius.into(), length.into(), false)
+    }
+
+    /// The same with half a ball on each of its ends, beyond its length.
+    pub fn capsule(place: &Place, radius: impl Into<Value>, length: impl Into<Value>) -> Self {
+        Looks::long(place, radius.into(), length.into(), true)
+    }
+
+    fn long(place: &Place, radius: Value, length: Value, is_round: bool) -> Self {
+        let [axis, _] = place.directions().map(|direction| place.member.ray(direction));
+        Looks(Solid::Cylinder { center: place.spot(), axis, radius, length, is_round })
+    }
+
+    /// A ball about a place, with its radius, m.
+    pub fn ball(place: &Place, radius: impl Into<Value>) -> Self {
+        Looks(Solid::Ball { center: place.spot(), radius: radius.into() })
+    }
+}
+
+impl From<&Capsule> for Looks {
+    fn from(capsule: &Capsule) -> Self {
+        let spot = |location| Spot { member: capsule.member.number(), location };
+        Looks(Solid::Room { ends: capsule.ends.map(spot), radius: capsule.radius })
+    }
+}
+
 impl Mechanism {
+    /// Says what a member looks like; of several looks, it has all. Nothing but pictures depends on it.
+    pub fn looks(&mut self, looks: impl Into<Looks>) {
+        self.sketch.solids.push(looks.into().0);
+    }
+
     fn note_part(&mut self, part: Part) {
         self.sketch.parts.push(part);
     }

@@ -60,6 +60,7 @@ pub use inertia::{
 };
 pub use joint::{Freedom, Path};
 pub use joints::Joint;
+pub use looks::Looks;
 pub use place::{Member, Place};
 pub use pose::{Side, Sides, Twist};
 use sensor::Balance;

@@ -70,6 +70,12 @@ impl Place {
         self
     }
 
+    /// The axis, and a direction across it, in the member's axes.
+    pub(super) fn directions(&self) -> [[Value; 3]; 2] {
+        let usual = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]].map(|direction| direction.map(Value::from));
+        [self.axis.unwrap_or(usual[0]), self.across.unwrap_or(usual[1])].map(|direction| self.in_member(&direction))
+    }
+
     /// A direction that was given in the axes of the base, in the member's own.
     fn in_member(&self, direction: &[Value; 3]) -> [Value; 3] {
         if self.base == Rotation::identity() {

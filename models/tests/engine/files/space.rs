@@ -6,7 +6,10 @@ use costate::{InitialState, Number, Parameter, Signal};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Entry, Scenario};
 use costate_parts::law::{Axes, FunctionOfTime, Law};
-use costate_parts::spatial::{Body, Capsule, Command, Controller, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
+use costate_parts::spatial::{
+    Body, Capsule, Command, Controller, Freedom, Inertia, Looks, Mechanism, Mounting, ReactionAxes,
+};
+use costate_report::plot::mechanism::Picture;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,6 +108,12 @@ steer = { of = "hinge", reference = "Tc*0.5[rad/(N m)]", proportional = 4.0, fee
 [capsule]
 rail = { on = "ground", from = [5, 0, 0], to = [6, 0, 1], radius = 0.1 }
 leaf = { on = "door", to = ["m*0.1[m/kg]", 0, 0.3], radius = 0.05 }
+
+[shape]
+plate = { form = "box", edges = [0.2, "m*0.1[m/kg]", 0.02], door = { at = [0.1, 0, 0], axis = [1, 0, 1], across = [0, 1, 0] } }
+post = { form = "cylinder", radius = 0.05, length = 0.4, ground = { axis = [0, 1, 0] } }
+hand = { form = "capsule", radius = 0.04, length = 0.1, ball = { at = [0, 0, 0.1], axis = [0, 1, 1] } }
+head = { form = "ball", radius = 0.07, cross = [0, 0, 0.1] }
 
 [dc_motor]
 servo = { of = "sleeve", voltage = "U", torque_constant = "K", resistance = 1.5, inductance = 0.01 }
@@ -336,6 +345,13 @@ fn in_rust(scenario: Scenario) -> Entry {
     let rail = Capsule::new(&ground, [5.0, 0.0, 0.0], [6.0, 0.0, 1.0], 0.1);
     let leaf = Capsule::new(&door, [zero; 3], [m * 0.1, zero, number(0.3)], 0.05);
     all.clearance("apart", [&rail, &leaf]);
+    all.looks(&rail);
+    all.looks(&leaf);
+    let plate = door.at([0.1, 0.0, 0.0]).axis([1.0, 0.0, 1.0]).across([0.0, 1.0, 0.0]);
+    all.looks(Looks::cuboid(&plate, [number(0.2), m * 0.1, number(0.02)]));
+    all.looks(Looks::cylinder(&ground.at(origin).axis([0.0, 1.0, 0.0]), 0.05, 0.4));
+    all.looks(Looks::capsule(&ball.at([0.0, 0.0, 0.1]).axis([0.0, 1.0, 1.0]), 0.04, 0.1));
+    all.looks(Looks::ball(&cross.at([0.0, 0.0, 0.1]), 0.07));
     all.state_sensor("z", hold.integral.unwrap());
     all.controller_sensor("holds", &hold);
     all.controller_sensor("steers", &steer);
@@ -366,7 +382,13 @@ fn parts_of_space_are_those_of_rust() {
     });
     assert_eq!(own.system.signature(), rust.system.signature());
     assert_eq!(own.system.remarks(), rust.system.remarks());
-    let [own, rust] = [&own, &rust].map(|entry| derivatives(&entry.problem(&entry.scenario).unwrap()));
+    let problems = [&own, &rust].map(|entry| entry.problem(&entry.scenario).unwrap());
+    let drawn = problems.each_ref().map(|problem| {
+        let (simulation, u) = (&problem.experiments[0].simulation, &problem.start);
+        Picture::of_start(simulation, u).unwrap().panels(&[0.0]).unwrap().to_svg().unwrap()
+    });
+    assert!(drawn[0] == drawn[1], "pictures differ");
+    let [own, rust] = problems.each_ref().map(derivatives);
     let hessian = own.2.iter().zip(&rust.2).map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
     let errors = [(own.0 - rust.0).abs() / rust.0, distance(&own.1, &rust.1), hessian];
     println!("all parts of space: {errors:?}");
@@ -411,6 +433,11 @@ fn slips_in_parts_of_space_are_named() {
         ),
         ("hold = { of = \"guide\", ", "hold = { ", "`of` in [controller.hold]: it is missing; name the joint"),
         ("radius = 0.05", "radius = -0.05", "it is negative"),
+        ("form = \"cylinder\"", "form = \"cylindre\"", "did you mean `cylinder`?"),
+        ("form = \"cylinder\", radius", "form = \"ball\", radius", "a ball has none; leave it out: a ball has radius"),
+        ("radius = 0.07, cross", "cross", "`radius` in [shape.head]: it is missing"),
+        ("edges = [0.2,", "edges = [\"k\",", "this is in [N/m], where [m] is wanted"),
+        ("0.07, cross = [0, 0, 0.1] }", "0.07 }", "it names 0 places, not 1"),
         ("stiffness = 2, damping = 0.1", "stiffness = 2, damping = 0.1, free = 0.1", "there is no `tension`"),
         ("proportional = 4.0, ", "", "it has no gain"),
         ("proportional = 4.0", "proportional = \"k\"", "this is in [N/m], where [N m] is wanted"),

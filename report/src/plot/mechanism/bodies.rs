@@ -2,7 +2,7 @@
 
 use super::super::scene::{Color, Point};
 use super::depth::subdivided;
-use super::shape::{Location, Moment, Outline, Pose};
+use super::shape::{Location, Moment, Outline, Piece, Pose};
 use super::solid::{Lines, Solid, hull};
 use super::stage::{Paper, Stage};
 use super::symbols::{INK, Pen};
@@ -47,8 +47,36 @@ impl Stage<'_> {
                     pen.near = paper.near(self.shape.center(member, moment));
                     self.solid(pen, paper, &solid.placed(&pose), (!self.hollow[member]).then_some(fill));
                 }
+                Outline::Made(pieces) => self.pieces(pen, paper, pose, pieces, (fill, 0.0)),
                 Outline::Dot | Outline::Block => {}
             }
+        }
+    }
+
+    /// What a member looks like, with its colour, and how far behind the rest, m; of the room that it keeps, only edges are drawn, unless
+    /// there is nothing else.
+    pub(super) fn pieces(
+        &self,
+        pen: &mut Pen<'_>,
+        paper: &Paper,
+        pose: Pose,
+        pieces: &[Piece],
+        (fill, behind): (Color, f64),
+    ) {
+        let is_more = pieces.iter().any(|piece| !matches!(piece, Piece::Room(_)));
+        for piece in pieces {
+            let (solid, fill) = match piece {
+                Piece::Ball(center, radius) => {
+                    pen.near = paper.near(pose.point(*center)) - behind;
+                    self.ball(pen, paper, pose, (pose.point(*center), *radius), fill);
+                    continue;
+                }
+                Piece::Solid(solid) => (solid, Some(fill)),
+                Piece::Room(solid) => (solid, (!is_more).then_some(fill)),
+            };
+            let placed = solid.placed(&pose);
+            pen.near = paper.near(placed.middle()) - behind;
+            self.solid(pen, paper, &placed, fill);
         }
     }
 

@@ -71,6 +71,11 @@ impl Stage<'_> {
 
     /// The ground, and what is on it.
     fn fixed(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
+        if let Some(Outline::Made(pieces)) = self.shape.outlines.get(GROUND) {
+            // what stands on it is seen, wherever its middle is
+            const BEHIND: f64 = 1e6;
+            self.pieces(pen, paper, moment.pose(GROUND), pieces, (Color::WHITE, BEHIND));
+        }
         for (index, part) in self.shape.sketch.parts.iter().enumerate() {
             match part {
                 Part::Guide { spots, .. } | Part::Contact { spots, .. } if spots[0].member == GROUND => {
@@ -139,7 +144,7 @@ impl Stage<'_> {
             let at = |point: &Location| paper.at(pose.point(*point));
             match outline {
                 Outline::Bar(ends) => pen.path(ends.iter().map(at).collect(), WIDTH, INK),
-                Outline::Plate(_) | Outline::Solid(_) => {
+                Outline::Plate(_) | Outline::Solid(_) | Outline::Made(_) => {
                     let mut corners = self.silhouette(paper, pose, outline);
                     corners.extend(corners.first().copied());
                     pen.path(corners, WIDTH, INK);

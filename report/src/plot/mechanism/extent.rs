@@ -141,7 +141,10 @@ pub(super) fn bounds(
                 _ => {}
             }
         }
-        for (member, outline) in shape.outlines.iter().enumerate().skip(1) {
+        for (member, outline) in shape.outlines.iter().enumerate() {
+            if member == GROUND && !matches!(outline, Outline::Made(_)) {
+                continue;
+            }
             let pose = moment.pose(member);
             let radius = if let Outline::Disc(_, radius) = outline { *radius } else { 0.0 };
             outline.points().into_iter().for_each(|point| add(pose.point(point), radius));
@@ -224,6 +227,12 @@ pub(super) fn typical(shape: &Shape<'_>, moments: &[&Moment]) -> f64 {
     };
     let bodies = shape.outlines.iter().filter_map(|outline| match outline {
         Outline::Bar(_) | Outline::Plate(_) | Outline::Solid(_) => Some(length(&outline.points())),
+        Outline::Made(_) => {
+            // of many points, the diagonal of the box around them
+            let points = outline.points();
+            let most = |k: usize, sign: f64| points.iter().map(|p| sign * p.0[k]).fold(f64::NEG_INFINITY, f64::max);
+            Some((0..3).map(|k| (most(k, 1.0) + most(k, -1.0)).powi(2)).sum::<f64>().sqrt())
+        }
         Outline::Disc(_, radius) => Some(2.0 * radius),
         Outline::Block | Outline::Dot => None,
     });
@@ -270,7 +279,8 @@ pub(super) fn supports(shape: &Shape<'_>, moments: &[&Moment], projection: &Proj
             false if y > 0.0 => (0.0, -1.0),
             _ => (0.0, 1.0),
         };
-        let front = matches!(shape.outlines.get(other.member), Some(Outline::Disc(..) | Outline::Solid(_)));
+        let front =
+            matches!(shape.outlines.get(other.member), Some(Outline::Disc(..) | Outline::Solid(_) | Outline::Made(_)));
         let same = supports.iter_mut().find(|support| support.at == at);
         match same {
             Some(support) if joint && !support.joint => *support = Support { at, normal, joint, front },

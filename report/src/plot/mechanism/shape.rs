@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
+use costate::sketch;
 use costate::sketch::{About, GROUND, Member, MemberKind, Part, Ray, Sketch, Slider, Spot, evaluate};
 use costate::vector::Vector;
 
@@ -27,8 +28,74 @@ pub(super) enum Outline {
     Disc(Location, f64),
     /// A uniform solid of the body's mass and inertia around its centre of mass, in space, if it is no ball.
     Solid(Solid),
+    /// What the mechanism says that it looks like.
+    Made(Vec<Piece>),
     /// A point mass, or a body without any extension.
     Dot,
+}
+
+/// A piece of what a body looks like, in its axes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    Solid(Solid),
+    /// All around a line, of which only edges are drawn where there is something else.
+    Room(Solid),
+    /// A ball by its centre and radius.
+    Ball(Location, f64),
+}
+
+impl Piece {
+    fn of(solid: &sketch::Solid, u: &[f64]) -> Option<Self> {
+        let unit = |ray: &Ray| ray.direction.on_member(u).unit();
+        let upright = |axis: Location, way: Location| (way - axis * axis.dot(way)).unit();
+        let piece = match solid {
+            sketch::Solid::Cuboid { center, axis, across, edges } => {
+                let z = unit(axis);
+                let x = upright(z, unit(across));
+                let half = evaluate(edges, u).0.map(|edge| 0.5 * edge);
+                Piece::Solid(Solid::cuboid(center.at(u), [x, z.cross(x), z], half))
+            }
+            sketch::Solid::Cylinder { center, axis, radius, length, is_round } => {
+                let (axis, radius, half) = (unit(axis), radius.evaluate(u), 0.5 * length.evaluate(u));
+                let (center, across) = (center.at(u), across(axis, Pose::default()));
+                Piece::Solid(if *is_round {
+                    Solid::capsule([center - axis * half, center + axis * half], axis, across, radius)
+                } else {
+                    Solid::cylinder(center, axis, across, radius, half, false)
+                })
+            }
+            sketch::Solid::Ball { center, radius } => Piece::Ball(center.at(u), radius.evaluate(u)),
+            sketch::Solid::Room { ends, radius } => {
+                let [from, to] = ends.each_ref().map(|end| end.at(u));
+                let radius = radius.evaluate(u);
+                if (to - from).length() <= 1e-9 * radius {
+                    Piece::Ball(from, radius)
+                } else {
+                    let axis = (to - from).unit();
+                    Piece::Room(Solid::capsule([from, to], axis, across(axis, Pose::default()), radius))
+                }
+            }
+        };
+        // what is not finite, or has no extent, is not drawn
+        let is_seen = match &piece {
+            Piece::Solid(solid) | Piece::Room(solid) => {
+                solid.corners().all(|corner| corner.0.iter().all(|x| x.is_finite()))
+            }
+            Piece::Ball(center, radius) => *radius > 0.0 && center.0.iter().chain([radius]).all(|x| x.is_finite()),
+        };
+        is_seen.then_some(piece)
+    }
+
+    /// Points around it, all in its convex hull's extent.
+    fn points(&self) -> Vec<Location> {
+        match self {
+            Piece::Solid(solid) | Piece::Room(solid) => solid.corners().collect(),
+            Piece::Ball(center, radius) => {
+                let ways = (0..3).map(|k| Vector(std::array::from_fn(|j| if j == k { *radius } else { 0.0 })));
+                ways.flat_map(|way: Location| [*center + way, *center - way]).collect()
+            }
+        }
+    }
 }
 
 impl Outline {
@@ -40,6 +107,7 @@ impl Outline {
             Outline::Plate(corners) => corners.clone(),
             Outline::Disc(center, _) => vec![*center],
             Outline::Solid(solid) => solid.corners().collect(),
+            Outline::Made(pieces) => pieces.iter().flat_map(Piece::points).collect(),
         }
     }
 }
@@ -143,7 +211,17 @@ impl<'a> Shape<'a> {
             let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
             points.looks(member, u)
         });
-        let (outlines, stems): (Vec<_>, Vec<_>) = looks.unzip();
+        let (mut outlines, mut stems): (Vec<_>, Vec<_>) = looks.unzip();
+        for solid in &sketch.solids {
+            let (Some(outline), Some(piece)) = (outlines.get_mut(solid.member()), Piece::of(solid, u)) else {
+                continue;
+            };
+            match outline {
+                Outline::Made(pieces) => pieces.push(piece),
+                other => *other = Outline::Made(vec![piece]),
+            }
+            stems[solid.member()].clear();
+        }
         Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
     }
 

@@ -76,6 +76,39 @@ impl Solid {
         Solid { faces }
     }
 
+    /// All that is nearer than a radius to a line along a unit vector, between its ends; `across` is a unit vector across it.
+    pub fn capsule([from, to]: [Location; 2], axis: Location, across: Location, radius: f64) -> Self {
+        const CORNERS: u32 = 48;
+        const RINGS: u32 = 6;
+        let side = axis.cross(across);
+        let ring = |center: Location, height: f64| -> Vec<Location> {
+            let (up, out) = (axis * (radius * height.sin()), radius * height.cos());
+            let corner = |i: u32| {
+                let (sin, cos) = (TAU * f64::from(i) / f64::from(CORNERS)).sin_cos();
+                center + up + across * (out * cos) + side * (out * sin)
+            };
+            (0..CORNERS).map(corner).collect()
+        };
+        // heights of rings over the equators, from pole to pole
+        let turn = |k: u32| 0.25 * TAU * f64::from(k) / f64::from(RINGS);
+        let below = (0..=RINGS).rev().map(|k| ring(from, -turn(k)));
+        let rings: Vec<Vec<Location>> = below.chain((0..=RINGS).map(|k| ring(to, turn(k)))).collect();
+        let faces = rings.windows(2).flat_map(|pair| {
+            let (low, high) = (&pair[0], &pair[1]);
+            (0..low.len()).map(move |i| {
+                let next = (i + 1) % low.len();
+                Face { corners: vec![low[i], low[next], high[next], high[i]], lines: Lines::Nothing }
+            })
+        });
+        Solid { faces: faces.collect() }
+    }
+
+    /// Mean of all corners.
+    pub fn middle(&self) -> Location {
+        let sum = self.corners().fold(Location::zero(), |sum, corner| sum + corner);
+        sum * (1.0 / self.corners().count().max(1) as f64)
+    }
+
     /// Distance from a point inside to the surface along a vector, in lengths of the vector.
     pub fn exit(&self, inside: Location, vector: Location) -> f64 {
         let exits = self.faces.iter().filter_map(|Face { corners, .. }| {
