@@ -385,6 +385,9 @@ pub(super) fn summary(
     lines.push(format!("{verdict}: {}", remedy::joined(&found.reasons())));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    if let Some(bodies) = statistics.as_ref().ok().and_then(Statistics::body_table) {
+        lines.insert(1, format!("\n{bodies}"));
+    }
     lines.extend(found.homotopy.as_ref().map(|homotopy| homotopy.report()));
     lines.extend(priors(problem, found, statistics.as_ref().ok()));
     lines.extend(modes(problem, found));

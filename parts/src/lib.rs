@@ -11,12 +11,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod assembly;
+mod bodies;
 pub(crate) mod connectivity;
-mod impossible;
 pub mod law;
 pub mod planar;
 pub mod sampled;
 pub mod spatial;
 pub(crate) mod totals;
 
-pub use impossible::impossible;
+pub use bodies::{BodyQuantity, bodies, impossible};

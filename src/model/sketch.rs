@@ -37,10 +37,8 @@ pub struct Member {
     pub kind: MemberKind,
     /// Places of the member's coordinates.
     pub coordinates: Vec<usize>,
-    /// Centre of mass of the member, in its own axes, m.
-    pub center: [Value; 3],
-    /// Mass of the member, kg; zero for the ground.
-    pub mass: Value,
+    center: [Value; 3],
+    mass: Value,
 }
 
 /// Kind of a member: meaning of its coordinates, and distribution of a body's mass.
@@ -52,8 +50,8 @@ pub enum MemberKind {
     Point,
     /// Coordinates (x, y, φ); inertia, kg m².
     Planar(Value),
-    /// Coordinates (x, y, z) and Euler parameters.
-    Spatial(Tensor),
+    /// Coordinates (x, y, z) and Euler parameters; mass and centre are those of the function.
+    Spatial(MassAt),
     /// A member that a plain model places at a time; no coordinates.
     Posed(Box<Posed>),
 }
@@ -262,27 +260,41 @@ impl std::fmt::Debug for Seen {
     }
 }
 
-/// The inertia of a body of space about its centre of mass: I_11, I_22, I_33, I_12, I_13, I_23 in kg m², with all parameters.
+/// Mass, kg, centre of mass in a member's axes, m, and inertia about it: I_11, I_22, I_33, I_12, I_13, I_23, kg m²; of the plane, I_33 alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "all of it is said above")]
+pub struct Mass {
+    pub mass: f64,
+    pub center: [f64; 3],
+    pub inertia: [f64; 6],
+}
+
+/// The mass of a body of space, with all parameters.
 #[derive(Clone)]
-pub struct Tensor(Arc<EntriesAt>);
+pub struct MassAt(Arc<dyn Fn(&[f64]) -> Mass + Send + Sync>);
 
-type EntriesAt = dyn Fn(&[f64]) -> [f64; 6] + Send + Sync;
-
-impl Tensor {
-    /// Inertia by a function of parameters.
-    pub fn of(entries: impl Fn(&[f64]) -> [f64; 6] + Send + Sync + 'static) -> Self {
-        Tensor(Arc::new(entries))
-    }
-
-    /// Entries of the inertia with these parameters.
-    pub fn entries_at(&self, u: &[f64]) -> [f64; 6] {
-        (self.0)(u)
+impl MassAt {
+    /// By a function of parameters.
+    pub fn of(mass: impl Fn(&[f64]) -> Mass + Send + Sync + 'static) -> Self {
+        MassAt(Arc::new(mass))
     }
 }
 
-impl std::fmt::Debug for Tensor {
+impl std::fmt::Debug for MassAt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tensor")
+        f.write_str("MassAt")
+    }
+}
+
+impl Member {
+    /// Mass, centre of mass and inertia with these parameters; of a member that a plain model places, its centre alone.
+    pub fn mass_at(&self, u: &[f64]) -> Mass {
+        let inertia = match &self.kind {
+            MemberKind::Spatial(MassAt(mass)) => return mass(u),
+            MemberKind::Planar(inertia) => [0.0, 0.0, inertia.evaluate(u), 0.0, 0.0, 0.0],
+            MemberKind::Ground | MemberKind::Point | MemberKind::Posed(_) => [0.0; 6],
+        };
+        Mass { mass: self.mass.evaluate(u), center: evaluate(&self.center, u).0, inertia }
     }
 }
 

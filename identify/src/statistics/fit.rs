@@ -1,11 +1,13 @@
 //! Statistics at the optimum.
 
+mod bodies;
 mod criteria;
 mod dependent;
 mod noise;
 mod priors;
 mod warnings;
 
+pub use bodies::BodyStatistics;
 pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs, root};
 pub use dependent::DependentStatistics;
@@ -203,6 +205,8 @@ pub struct Statistics {
     pub parameters: Vec<ParameterStatistics>,
     /// Parameters of the model that follow from these by formulas.
     pub dependent: Vec<DependentStatistics>,
+    /// Mass, centre and inertia of bodies that are more than parameters say, such as those of robots.
+    pub bodies: Vec<BodyStatistics>,
     /// Combinations of parameters that are determined where these are not alone ([`Identifiability::combinations`]).
     pub combinations: Vec<super::CombinationStatistics>,
     /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
@@ -319,6 +323,7 @@ impl Statistics {
             step_choice: None,
             parameters: Vec::new(),
             dependent: Vec::new(),
+            bodies: Vec::new(),
             combinations: Vec::new(),
             correlation,
             covariance,
@@ -329,6 +334,7 @@ impl Statistics {
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.dependent = statistics.of_dependent(problem, u, &root_of_noise);
         statistics.combinations = statistics.of_combinations(u.len(), &root_of_noise);
+        statistics.bodies = statistics.of_bodies(problem, u, &root_of_noise);
         statistics.warnings = statistics.warn(&problem.priors);
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;

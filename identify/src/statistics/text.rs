@@ -193,6 +193,7 @@ impl Statistics {
         });
         result["dependent_parameters"] = dependent.collect();
         result["combinations"] = self.combinations_json();
+        result["bodies"] = self.bodies_json();
         let rows = (0..names.len()).map(|i| self.correlation.row(i).iter().map(|x| finite(*x)).collect::<Vec<_>>());
         result["correlation"] = json!({"names": names, "matrix": rows.collect::<Vec<_>>()});
         result["noise"] = json!(self.noise);

@@ -69,6 +69,56 @@ fn starts_and_profiles_are_told() {
     assert_eq!((&again["starts"], &again["profiles"]), (&result["starts"], &result["profiles"]));
 }
 
+/// Protects what a fit says of bodies: inertias that follow from factors, with errors by the parameters' covariance through derivatives by hand; what no motion tells is
+/// undetermined, and bodies that parameters say themselves are not repeated.
+#[test]
+fn bodies_are_told_beside_their_start() {
+    let place = Place::new();
+    let run = place.good("identify rigid_body_factors --noise-level 0.01 --out found --report");
+    let result: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert_eq!(crate::schema::faults(&result), Vec::<String>::new());
+    let names = result["correlation"]["names"].as_array().unwrap();
+    let parameter = |name: &str| {
+        let own = result["parameters"].as_array().unwrap().iter().find(|own| own["name"] == name).unwrap();
+        ["value", "standard_error"].map(|key| own[key].as_f64().unwrap_or(f64::INFINITY))
+    };
+    let of = |[first, second]: [&str; 2]| {
+        let [i, j] = [first, second].map(|name| names.iter().position(|own| own == name).unwrap());
+        result["correlation"]["matrix"][i][j].as_f64().unwrap() * parameter(first)[1] * parameter(second)[1]
+    };
+    let body =
+        |quantity: &str| result["bodies"].as_array().unwrap().iter().find(|own| own["quantity"] == quantity).unwrap();
+    let [l_1, l_2, l_21, l_31, l_32] = ["ln_L11", "ln_L22", "L21", "L31", "L32"].map(|name| parameter(name)[0]);
+    let (a, b) = (l_1.exp(), l_2.exp());
+    for (quantity, value, slopes) in [
+        ("I_zz", a * a + l_21 * l_21 + b * b, [2.0 * a * a, 2.0 * b * b, 2.0 * l_21, 0.0, 0.0]),
+        ("I_xy", -a * l_21, [-a * l_21, 0.0, -a, 0.0, 0.0]),
+        ("I_xz", -a * l_31, [-a * l_31, 0.0, 0.0, -a, 0.0]),
+        ("I_yz", -(l_21 * l_31 + b * l_32), [0.0, -b * l_32, -l_31, -l_21, -b]),
+    ] {
+        let all = ["ln_L11", "ln_L22", "L21", "L31", "L32"].into_iter().zip(slopes).filter(|(_, slope)| *slope != 0.0);
+        let all: Vec<(&str, f64)> = all.collect();
+        let pairs = all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
+        let variance: f64 = pairs.map(|(a, b)| a.1 * b.1 * of([a.0, b.0])).sum();
+        let own = body(quantity);
+        let [found, error] = ["value", "standard_error"].map(|key| own[key].as_f64().unwrap());
+        assert!((found - value).abs() < 1e-12 * value.abs() && own["determined"] == true, "{own} {value}");
+        // derivatives by differences, and correlations that are printed in full
+        assert!((error - variance.sqrt()).abs() < 1e-6 * error, "{own} {}", variance.sqrt());
+    }
+    for quantity in ["I_xx", "I_yy"] {
+        assert!(body(quantity)["determined"] == false && body(quantity)["standard_error"].is_null());
+        assert!(!run.out.contains(quantity), "{}", run.out);
+    }
+    assert!((body("I_zz")["start"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+    assert_eq!(body("mass")["standard_error"], 0.0);
+    assert!(run.out.contains("body  I_zz [kg m^2]"), "{}", run.out);
+    let page = place.read("found/report.html");
+    assert!(page.contains(">Bodies<") && page.contains("undetermined"));
+    let plain = place.json("identify rigid_body --noise-level 0.01 --json", 0);
+    assert_eq!(plain["bodies"], serde_json::json!([]));
+}
+
 /// Protects the words on what cannot be.
 #[test]
 fn wrong_starts_and_profiles_get_a_sentence() {

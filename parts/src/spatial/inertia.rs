@@ -1,7 +1,7 @@
 //! Inertia of a rigid body: six entries of the tensor, or six numbers of which every choice is possible for a body.
 
 use costate::number::Number;
-use costate::sketch::Tensor;
+use costate::sketch::{Mass, MassAt};
 use costate::value::Value;
 use costate::vector::Vector;
 use costate::{Error, Result};
@@ -268,10 +268,13 @@ impl Inertia {
         Inertia { form: Form::Factors, values: values(factors) }
     }
 
-    /// The tensor about the centre of mass, for pictures.
-    pub(super) fn tensor(&self, mass: Value, center: [Value; 3]) -> Tensor {
-        let inertia = self.clone();
-        Tensor::of(move |u| inertia.about_center(mass, center, u).2)
+    /// What a body weighs, for pictures and results.
+    pub(super) fn mass_at(&self, mass: Value, center: [Value; 3]) -> MassAt {
+        let own = self.clone();
+        MassAt::of(move |u| {
+            let (mass, center, inertia) = own.about_center(mass, center, u);
+            Mass { mass, center, inertia }
+        })
     }
 
     /// Mass, centre of mass, and entries of the tensor about it, with these parameters.

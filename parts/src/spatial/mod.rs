@@ -264,16 +264,14 @@ impl Mechanism {
         }
         let places = coordinates.iter().map(|c| c.index()).collect();
         let values: Vec<Value> = [mass].into_iter().chain(inertia.values).chain(center).chain(self.gravity).collect();
-        let tensor = MemberKind::Spatial(inertia.tensor(mass, center));
-        let number = if inertia.form.is_split() {
+        let looks = MemberKind::Spatial(inertia.mass_at(mass, center));
+        let number = self.sketch.member(looks, places, center, mass);
+        if inertia.form.is_split() {
             self.check_mass(name, &mass);
-            self.sketch.member(tensor, places, center, mass)
         } else {
-            // pictures show where it is nominally
-            let (mass, center, _) = inertia.about_center(mass, center, self.assembler.nominal());
+            let (mass, ..) = inertia.about_center(mass, center, self.assembler.nominal());
             self.check_mass(name, &mass.into());
-            self.sketch.member(tensor, places, center.map(Value::from), mass.into())
-        };
+        }
         self.assembler.claim(name, &values);
         self.check_body(name, (&inertia, mass, center), &orientation);
         self.share(name, Store::Body(inertia.form), &coordinates, &values);

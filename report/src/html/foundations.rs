@@ -7,6 +7,7 @@ use serde_json::Value;
 
 pub(super) fn sections(page: &mut Page, result: &Value) {
     parameters(page, result);
+    bodies(page, result);
     priors(page, result);
     modes(page, result);
     responses(page, result);
@@ -266,6 +267,26 @@ fn parameters(page: &mut Page, result: &Value) {
         others.iter().filter(|(key, _)| !result[*key].is_null()).map(|(key, name)| (*name, text(&result[*key]))),
     );
     page.pairs(&numbers);
+}
+
+/// What bodies weigh, of which parameters say it in other numbers.
+fn bodies(page: &mut Page, result: &Value) {
+    let bodies = entries(&result["bodies"]);
+    if bodies.is_empty() {
+        return;
+    }
+    page.section("Bodies");
+    let row = |own: &Value| {
+        let mut row = vec![Cell::text(text(&own["body"])), Cell::text(text(&own["quantity"]).replace('_', " "))];
+        row.extend(["start", "value"].map(|key| Cell::number(&own[key])));
+        row.push(Cell::short(&own["standard_error"]));
+        row.push(Cell::unit(&own["unit"]));
+        row.push(Cell::text(if own["determined"] == true { "" } else { "undetermined" }));
+        row
+    };
+    page.element("p", "note", "Centres of mass in the bodies' axes, inertias about them.");
+    let header = ["body", "quantity", "start", "found", "± standard error", "unit", "status"];
+    page.table(&header, &bodies.iter().map(row).collect::<Vec<_>>());
 }
 
 fn priors(page: &mut Page, result: &Value) {

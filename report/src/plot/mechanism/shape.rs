@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
 use costate::sketch;
-use costate::sketch::{About, GROUND, Member, MemberKind, Part, Ray, Sketch, Slider, Spot, evaluate};
+use costate::sketch::{About, GROUND, Mass, Member, MemberKind, Part, Ray, Sketch, Slider, Spot, evaluate};
 use costate::vector::Vector;
 
 /// A position in the world or on a member, m.
@@ -206,10 +206,11 @@ impl<'a> Shape<'a> {
                 _ => {}
             }
         }
-        let centers: Vec<Location> = sketch.members.iter().map(|member| evaluate(&member.center, u)).collect();
+        let masses: Vec<Mass> = sketch.members.iter().map(|member| member.mass_at(u)).collect();
+        let centers: Vec<Location> = masses.iter().map(|own| Vector(own.center)).collect();
         let looks = sketch.members.iter().zip(&centers).enumerate().map(|(k, (member, center))| {
             let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
-            points.looks(member, u)
+            points.looks(member, &masses[k])
         });
         let (mut outlines, mut stems): (Vec<_>, Vec<_>) = looks.unzip();
         for solid in &sketch.solids {
@@ -304,19 +305,16 @@ struct Points<'p> {
 }
 
 impl Points<'_> {
-    fn looks(&self, member: &Member, u: &[f64]) -> (Outline, Vec<Stem>) {
+    fn looks(&self, member: &Member, own: &Mass) -> (Outline, Vec<Stem>) {
         let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
         if !self.all().iter().all(finite) {
             return (Outline::Dot, Vec::new());
         }
-        let mass = member.mass.evaluate(u);
         match &member.kind {
             MemberKind::Ground | MemberKind::Point => (Outline::Dot, Vec::new()),
             MemberKind::Posed(posed) => (self.planar(posed.radius, posed.bar), Vec::new()),
-            MemberKind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt(), None), Vec::new()),
-            MemberKind::Spatial(inertia) => {
-                self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u)))
-            }
+            MemberKind::Planar(_) => (self.planar((2.0 * own.inertia[2] / own.mass).sqrt(), None), Vec::new()),
+            MemberKind::Spatial(_) => self.spatial(|| solid::of_inertia(self.center, own.mass, own.inertia)),
         }
     }
 
