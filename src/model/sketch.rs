@@ -271,7 +271,9 @@ pub struct Mass {
 
 /// The mass of a body of space, with all parameters.
 #[derive(Clone)]
-pub struct MassAt(Arc<dyn Fn(&[f64]) -> Mass + Send + Sync>);
+pub struct MassAt(Arc<WeighedAt>);
+
+type WeighedAt = dyn Fn(&[f64]) -> Mass + Send + Sync;
 
 impl MassAt {
     /// By a function of parameters.

@@ -1,7 +1,7 @@
 //! The mechanism of a robot, as the text of a mechanism file.
 
 use super::frame::{Frame, Moments};
-use super::urdf::{Form, Joint, Kind, Robot, read};
+use super::urdf::{Form, Joint, Kind, Motor, Robot, read};
 use crate::parts::spatial::quaternion;
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
@@ -112,6 +112,8 @@ pub(super) struct Declared {
     pub parts: Vec<(usize, String)>,
     /// Joints, and the sensors of their motion.
     pub sensors: Vec<(usize, String)>,
+    /// Motors that turn two joints, and the parameters of their rotors.
+    pub motors: Vec<(usize, String)>,
     /// Joints, what the parameter is (`d`, `Fc`, `J_rotor` ..), and its name.
     pub joints: Vec<(usize, &'static str, String)>,
 }
@@ -374,7 +376,7 @@ impl<'r> Tree<'r> {
 
     /// The text, and the lines of the robot's file by its own.
     pub fn write(&self, path: &Path, declared: &mut Declared) -> Result<(String, Vec<u64>)> {
-        let Robot { name, links, joints, loops } = self.robot;
+        let Robot { name, links, joints, loops, motors } = self.robot;
         let mut out = Writer { text: String::new(), lines: Vec::new() };
         let mut names = Names(HashSet::new());
         let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -454,6 +456,9 @@ impl<'r> Tree<'r> {
             parts.line(joint.line, &format!("freedoms = [\"{}\", \"{}\"]", freedom(leader), freedom(joint)));
             parts.line(joint.line, &format!("ratio = {ratio:?}"));
             parts.line(joint.line, &format!("offset = {offset:?}"));
+        }
+        for (number, own) in motors.iter().enumerate() {
+            self.motor((number, own), &of_joints, (&mut names, &mut parts, &mut parameters, declared));
         }
         for own in loops {
             let name = names.part(&own.name, "joint");
@@ -550,6 +555,48 @@ impl<'r> Tree<'r> {
             };
             parts.line(line, &format!("{} = {place}", quoted(&member)));
         }
+    }
+
+    /// Rotor and friction of a motor that turns two joints.
+    fn motor(
+        &self,
+        (number, own): (usize, &Motor),
+        of_joints: &BTreeMap<&str, String>,
+        (names, parts, parameters, declared): (&mut Names, &mut Writer, &mut Writer, &mut Declared),
+    ) {
+        if own.rotor == 0.0 && !self.options.has_friction {
+            return;
+        }
+        let line = own.line;
+        let mut declare = |prefix: &'static str, unit: &str, nominal: f64| {
+            let name = names.parameter(prefix, &own.name);
+            let size = if nominal == 0.0 { "\nsize = 0.1" } else { "" };
+            let text = format!("[parameters.{name}]\nunit = \"{unit}\"\nnominal = {nominal:?}{size}\nlower = 0.0");
+            text.lines().for_each(|own| parameters.line(line, own));
+            name
+        };
+        let mut text = Vec::new();
+        if own.rotor != 0.0 {
+            let inertia = declare("J_rotor", "kg m^2", own.rotor);
+            text.push(format!("inertia = {}", quoted(&inertia)));
+            declared.motors.push((number, inertia));
+        }
+        if self.options.has_friction {
+            let (damping, dry) = (declare("d", "N m s/rad", 0.0), declare("Fc", "N m", 0.0));
+            let law = format!("{damping}*x' + coulomb(x', {dry}, {:?})", self.options.slip);
+            text.push(format!("tension = {}", quoted(&law)));
+        }
+        let joints =
+            own.of.iter().filter(|(_, ratio)| *ratio != 0.0).map(|(k, ratio)| (&self.robot.joints[*k], *ratio));
+        let (joints, ratios): (Vec<&Joint>, Vec<f64>) = joints.unzip();
+        let of: Vec<String> = joints.iter().map(|joint| quoted(&of_joints[joint.name.as_str()])).collect();
+        let freedoms = joints.iter().map(|joint| if joint.kind == Kind::Prismatic { "\"slide\"" } else { "\"turn\"" });
+        let name = names.part(&own.name, "tendon");
+        parts.line(line, &format!("[tendon.{}]", quoted(&name)));
+        parts.line(line, &format!("of = [{}]", of.join(", ")));
+        parts.line(line, &format!("freedoms = [{}]", freedoms.collect::<Vec<_>>().join(", ")));
+        parts.line(line, &format!("ratios = {ratios:?}"));
+        text.iter().for_each(|own| parts.line(line, own));
     }
 
     /// Friction, rotor and input of a joint that moves.

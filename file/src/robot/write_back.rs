@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Moments};
 use super::mechanism::{Declared, Inertias, Options, Tree, factors_beside};
-use super::urdf::{Link, read};
+use super::urdf::{Link, Motor, read};
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
 use costate_parts::spatial::{check_moments, factors_of_moments, moments_of_factors};
@@ -76,6 +76,15 @@ impl<'x> Edits<'x> {
                 let at = node.range().start + 1 + self.text[node.range().start + 1..].find(ends_name).unwrap_or(0);
                 self.all.push((at..at, format!(" {name}=\"{value}\"")));
             }
+        }
+    }
+
+    /// Sets what an element says, as `value` or as its text.
+    fn value(&mut self, node: Node<'x, 'x>, value: f64) {
+        let value = format!("{value:?}");
+        match (node.attribute("value"), node.first_child()) {
+            (None, Some(text)) => self.all.push((text.range(), value)),
+            _ => self.attribute(node, "value", &value),
         }
     }
 
@@ -286,10 +295,18 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
             |own: Node<'_, '_>| own.attribute("value").or(own.text()).and_then(|text| text.trim().parse::<f64>().ok());
         let ratio = of("gear_ratio").or(of("mechanicalReduction")).and_then(number).unwrap_or(1.0);
         let (Some(own), Some(value)) = (of("rotor_inertia"), value_of(values, &prefix, name)) else { continue };
-        let value = format!("{:?}", value / (ratio * ratio));
-        match (own.attribute("value"), own.first_child()) {
-            (None, Some(text)) => edits.all.push((text.range(), value)),
-            _ => edits.attribute(own, "value", &value),
+        edits.value(own, value / (ratio * ratio));
+    }
+    for (number, name) in &declared.motors {
+        let Motor { name: actuator, ratio, .. } = &own.motors[*number];
+        let is_own = |node: &Node<'_, '_>| {
+            node.tag_name().name() == "actuator" && node.attribute("name") == Some(actuator.as_str())
+        };
+        let node = elements("transmission").flat_map(|node| node.children()).find(is_own);
+        if let (Some(own), Some(value)) =
+            (node.and_then(|node| child(node, "rotor_inertia")), value_of(values, &prefix, name))
+        {
+            edits.value(own, value / (ratio * ratio));
         }
     }
     let text = edits.done();

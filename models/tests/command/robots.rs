@@ -120,6 +120,85 @@ const TWO: &str = r#"<robot name="arm">
 </robot>
 "#;
 
+// Protects transmissions of two motors and two joints: rotors go with the sums that the motors turn with, as tendons that say the same do; with friction, motors have their own; what is
+// found is written into the actuators; a transmission that is none is told.
+#[test]
+fn motors_turn_two_joints() {
+    let place = Place::new();
+    let transmission = |kind: &str| {
+        format!(
+            r#"<transmission name="t"><type>transmission_interface/{kind}</type>
+<actuator name="left"><role>actuator1</role><mechanicalReduction>50</mechanicalReduction><rotor_inertia value="1e-4"/></actuator>
+<actuator name="right"><role>actuator2</role><mechanicalReduction>-20</mechanicalReduction><rotor_inertia>2e-4</rotor_inertia></actuator>
+<joint name="elbow"><role>joint2</role><mechanicalReduction>1.5</mechanicalReduction></joint>
+<joint name="shoulder"><role>joint1</role><offset>0.3</offset><mechanicalReduction>2</mechanicalReduction></joint></transmission></robot>"#
+        )
+    };
+    place.write("plain.urdf", TWO);
+    let falls = |robot: &str, tendons: &str| {
+        let file = format!(
+            "kind = \"spatial\"\ngravity = [0, 0, -9.81]\n[include.robot]\nfile = \"{robot}\"\njoints = {{ shoulder = 1.0, elbow = 0.5 }}\n\
+             [scenario]\nend = 0.2\nstep = 1e-3\n{tendons}"
+        );
+        place.write("falls.toml", file);
+        let run = place.run("simulate falls.toml --out falls");
+        assert_eq!(run.code, 0, "{}", run.err);
+        let text = place.read("falls/outputs.csv");
+        let last = text.lines().last().unwrap().split(',').map(|own| own.parse::<f64>().unwrap());
+        last.collect::<Vec<f64>>()
+    };
+    let tendon = |name: &str, ratios: &str, inertia: f64| {
+        format!("[tendon.{name}]\nof = [\"robot_shoulder\", \"robot_elbow\"]\nratios = {ratios}\ninertia = {inertia}\n")
+    };
+    let free = falls("plain.urdf", "");
+    for (kind, first, second) in [
+        ("DifferentialTransmission", "[2.0, 1.5]", "[2.0, -1.5]"),
+        ("FourBarLinkageTransmission", "[2.0, 0.0]", "[1.0, 1.5]"),
+    ] {
+        place.write("coupled.urdf", TWO.replace("</robot>", &transmission(kind)));
+        let own = falls("coupled.urdf", "");
+        let said = falls("plain.urdf", &(tendon("l", first, 0.25) + &tendon("r", second, 0.08)));
+        let off = |other: &[f64]| own.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(own.len() > 4 && off(&said) < 1e-9 && off(&free) > 0.1, "{kind}: {own:?} {said:?}");
+    }
+    let declared = |text: &str| {
+        let table: toml::Table = text.parse().unwrap();
+        table["parameters"].as_table().unwrap().keys().cloned().collect::<Vec<String>>()
+    };
+    let text = place.good("export coupled.urdf").out;
+    assert!(declared(&text).contains(&"J_rotor_left".to_string()) && text.contains("J_rotor_right"), "{text}");
+    place.write("with.toml", "kind = \"spatial\"\n[include.robot]\nfile = \"coupled.urdf\"\nfriction = true\n");
+    let known = place.good("models with.toml").out;
+    for name in ["robot_d_left", "robot_Fc_right", "robot_J_rotor_right"] {
+        assert!(known.contains(name), "{name}: {known}");
+    }
+    // what is found goes back
+    place.write(
+        "changed/result.json",
+        r#"{"schema": 1, "model": "arm", "parameters": [{"name": "m_upper", "value": 2.5}, {"name": "m_lower", "value": 1.2}, {"name": "J_rotor_left", "value": 0.5}, {"name": "J_rotor_right", "value": 0.2}]}"#,
+    );
+    let written = place.good("export coupled.urdf --values changed").out;
+    assert!(written.contains("<rotor_inertia value=\"0.0002\"/>"), "{written}");
+    assert!(written.contains("<rotor_inertia>0.0005</rotor_inertia>"), "{written}");
+    let differential = TWO.replace("</robot>", &transmission("DifferentialTransmission"));
+    for (from, to, words) in [
+        ("<joint name=\"elbow\"><role>", "<joint name=\"elbo\"><role>", "there is no joint `elbo` that turns"),
+        ("<actuator name=\"right\">", "<other name=\"right\">", "has 1 <actuator>, not two"),
+        ("<mechanicalReduction>50<", "<mechanicalReduction>0<", "its reduction is zero"),
+        ("value=\"1e-4\"", "value=\"-1e-4\"", "its rotor's inertia is -0.0001 kg m^2"),
+        ("<joint name=\"shoulder\"><role>", "<joint name=\"elbow\"><role>", "both joints of this transmission are one"),
+    ] {
+        let text = differential.replacen(from, to, 1).replacen(
+            if from.contains("right") { "</rotor_inertia></actuator>" } else { "\u{0}" },
+            "</rotor_inertia></other>",
+            1,
+        );
+        assert_ne!(text, differential, "{from}");
+        place.write("wrong.urdf", text);
+        place.refused("models wrong.urdf", &["wrong.urdf, line", words]);
+    }
+}
+
 // Protects the page, whose files are run here, and the way through a simulation: with controllers in the loop, gains and friction that the start does not know are found
 // from commanded and measured motions.
 #[test]
