@@ -12,6 +12,8 @@ use serde_json::json;
 pub(super) struct Arguments {
     #[command(flatten)]
     problem: ProblemArguments,
+    #[command(flatten)]
+    freedom: settings::Freedom,
     /// Point: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
@@ -21,7 +23,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
-    let specification = arguments.problem.specification()?;
+    let mut specification = arguments.problem.specification()?;
+    arguments.freedom.set(&mut specification)?;
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
     let waiting = waiting("a run with tangents", 0);

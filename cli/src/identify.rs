@@ -21,7 +21,7 @@ use costate_identify::prior::PriorResult;
 use costate_identify::problem::Problem;
 use costate_identify::registry::Registry;
 use costate_identify::response::ResponseResult;
-use costate_identify::specification::{ParameterSetting, Specification};
+use costate_identify::specification::Specification;
 use costate_identify::statistics::{Noise, Statistics, fits, identifiability, said_of_steps_alone};
 use costate_identify::steps::{Fit, Steps, identify_with_steps};
 use costate_identify::work::Team;
@@ -46,12 +46,8 @@ steepest-descent or steepest-descent-fixed; or a
 solver of argmin, such as argmin:nelder-mead"
     )]
     method: Option<String>,
-    /// Keep parameters at their start: name,..
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    fix: Vec<String>,
-    /// Identify parameters that are fixed otherwise: name,..
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    free: Vec<String>,
+    #[command(flatten)]
+    freedom: settings::Freedom,
     /// Keep to a rule: "m_1 + m_2 = 3.5", "peak a <= 12"; repeatable
     #[arg(long = "constraint", value_name = "RULE", allow_hyphen_values = true)]
     constraints: Vec<String>,
@@ -311,16 +307,7 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
         specification.constraints.push(ConstraintSetting::parse(rule)?);
     }
     synthetic_noise(arguments, &mut specification)?;
-    let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
-    if let Some(name) = arguments.fix.iter().find(|name| arguments.free.contains(name)) {
-        let problem = format!("`{name}` is in both");
-        return Err(Error::invalid("--fix and --free", problem, "leave it out of one of them"));
-    }
-    for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
-        for name in names {
-            specification.overriding.push(ParameterSetting { free: Some(free), ..setting(name) });
-        }
-    }
+    arguments.freedom.set(&mut specification)?;
     for (key, given) in [("max_evaluations", arguments.max_evaluations), ("max_iterations", arguments.max_iterations)] {
         if given.is_some() {
             specification.lines.forget(&["optimiser", key]);

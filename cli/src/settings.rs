@@ -14,7 +14,7 @@ use costate::system::System;
 use costate_identify::problem::{Problem, base_name};
 use costate_identify::problem_file;
 use costate_identify::registry::{Entry, Registry, is_file};
-use costate_identify::specification::{ExperimentSetting, Specification};
+use costate_identify::specification::{ExperimentSetting, ParameterSetting, Specification};
 use costate_identify::{Error, Result};
 use costate_report::plot::mechanism::{Picture, View, check_view, sketch};
 use costate_report::{Folder, InputFile};
@@ -141,6 +141,34 @@ pub(super) fn results(asked: Option<&PathBuf>, json: bool, usual: &str, png: boo
     Folder::create(&path, png).map(Some)
 }
 
+/// Which parameters are identified, over what the problem file says.
+#[derive(clap::Args, Debug, Default, PartialEq)]
+pub(super) struct Freedom {
+    /// Keep parameters at their start: name,..
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    fix: Vec<String>,
+    /// Identify parameters that are fixed otherwise: name,..
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    free: Vec<String>,
+}
+
+impl Freedom {
+    /// Says it over what a problem says.
+    pub(super) fn set(&self, specification: &mut Specification) -> Result<()> {
+        if let Some(name) = self.fix.iter().find(|name| self.free.contains(name)) {
+            let problem = format!("`{name}` is in both");
+            return Err(Error::invalid("--fix and --free", problem, "leave it out of one of them"));
+        }
+        for (names, free) in [(&self.fix, false), (&self.free, true)] {
+            for name in names {
+                let setting = ParameterSetting { name: name.clone(), free: Some(free), ..ParameterSetting::default() };
+                specification.overriding.push(setting);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ProblemArguments {
     /// The model's name, or that of the problem file.
     pub(super) fn name(&self) -> String {
@@ -186,7 +214,14 @@ impl ProblemArguments {
         let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
         let problem = self.file().map(|path| InputFile::new("problem", path));
         let from = self.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));
-        let model = entry.files.iter().map(|path| InputFile::new("model", path));
+        // tables of one file are one file
+        let mut read: Vec<&PathBuf> = Vec::new();
+        entry.files.iter().for_each(|path| {
+            if !read.contains(&path) {
+                read.push(path)
+            }
+        });
+        let model = read.into_iter().map(|path| InputFile::new("model", path));
         problem.into_iter().chain(model).chain(data).chain(from).collect()
     }
 

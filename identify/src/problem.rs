@@ -337,7 +337,7 @@ impl Problem {
     }
 
     /// True if no experiment that is fitted integrates anything, so that steps make no errors.
-    pub(crate) fn is_of_given_motions(&self) -> bool {
+    pub fn is_of_given_motions(&self) -> bool {
         self.experiments.iter().all(|experiment| experiment.simulation.scheme().description().of_given_motion)
     }
 

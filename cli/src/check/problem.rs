@@ -20,6 +20,7 @@ use costate_identify::{Error, Result};
 use costate_report::InputFile;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Findings on a problem before a fit.
 pub(super) struct Found {
@@ -95,7 +96,8 @@ fn worst_first(found: &Found) -> Vec<usize> {
 /// The problem with the steps with which a fit would begin, and what is known of them.
 fn with_steps_of_a_fit(problem: Problem, specification: &Specification) -> (Problem, Option<BeforeFit>) {
     let waiting = waiting("steps at the start", 0);
-    let before_fit = BeforeFit::of(&problem, &problem.start);
+    // given motions have no error of steps
+    let before_fit = (!problem.is_of_given_motions()).then(|| BeforeFit::of(&problem, &problem.start)).flatten();
     drop(waiting);
     let is_chosen = specification.steps() == Steps::Chosen;
     let finer = before_fit.as_ref().filter(|_| is_chosen).and_then(|before| before.taken(&problem));
@@ -132,7 +134,9 @@ fn look(
             Ok((value, entries)) => (cost, gradient) = (value, entries),
             Err(error) => wrong.push(remedy::sentence(&error)),
         }
+        let began = Instant::now();
         identified = identifiability(problem, &problem.start).map_err(|error| remedy::sentence(&error));
+        let seconds = began.elapsed().as_secs_f64();
         if let Ok(found) = &identified {
             warnings.extend(flat::unseen(problem, found, &problem.start, &|_| true).iter().map(remedy::in_words));
         }
@@ -142,12 +146,14 @@ fn look(
                 wrong.extend(said_of_steps_alone(problem, &by_steps_alone));
                 warnings.extend(found.warnings());
             }
+            // what a motion does not tell of a robot is no mistake: a linear fit finds the combinations that it tells, and leaves the rest
+            Ok(found) if problem.is_of_given_motions() => warnings.extend(found.warnings()),
             Ok(found) => wrong.extend(found.warnings()),
             // other costs have no statistics
             Err(_) if problem.least_squares().is_none() => {}
             Err(error) => wrong.push(error.clone()),
         }
-        duration = Duration::measure(problem, specification.method).ok();
+        duration = Duration::measure(problem, specification.method, seconds).ok();
     }
     let responses = match ResponseResult::all(problem, &problem.start) {
         Ok(responses) => responses,
@@ -159,7 +165,7 @@ fn look(
     warnings.extend(responses.iter().filter_map(ResponseResult::doubt));
     warnings.extend(problem.told_of_kinks(&problem.start).ok().flatten());
     let files = Vec::new();
-    let chooses_steps = specification.steps() == Steps::Chosen;
+    let chooses_steps = specification.steps() == Steps::Chosen && !problem.is_of_given_motions();
     if let Some(before) = before_fit.as_ref().filter(|_| !chooses_steps) {
         warnings.push(before.warning());
     }

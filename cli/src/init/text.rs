@@ -229,7 +229,7 @@ fn mapping(columns: &Columns) -> Vec<Said> {
     let unused = columns.unused();
     let left = match unused.as_slice() {
         [] => "no column is left".to_string(),
-        names => format!("columns without use: {}", names.join(", ")),
+        names => format!("other columns: {}", names.join(", ")),
     };
     let mut add = |kind: &str, mapped: &[Mapped], setting: &str, remark: &dyn Fn(&Quantity) -> String| {
         for Mapped { quantity, column, refusal } in mapped {

@@ -384,7 +384,7 @@ impl<'a> Reading<'a> {
                 return Ok(format!("no column drives input `{name}`: the model's own signal does"));
             }
             let unused = self.unused(None);
-            let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
+            let left = if unused.is_empty() { String::new() } else { format!(" (other columns: {unused})") };
             let remedy = format!(
                 "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
                  [data.inputs] the model's own signal drives it"
@@ -405,7 +405,7 @@ impl<'a> Reading<'a> {
             let outputs = outputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
             let spacing = axis.part(window.clone()).spacing();
             notes.push(format!(
-                "{}: {} samples from {} s to {} s, {spacing}; inputs: {}; compared: {}; columns without use: {}",
+                "{}: {} samples from {} s to {} s, {spacing}; inputs: {}; compared: {}; other columns: {}",
                 file.display(),
                 times.len(),
                 shown(times[0]),

@@ -159,7 +159,7 @@ fn what_cannot_be_mapped_is_said() {
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);
     let text = place.read("oscillator.toml");
     let flat = text.replace("\n#   ", " ");
-    for part in ["is in `N`", "columns without use: left, a [N]", "no column for output x [m]"] {
+    for part in ["is in `N`", "other columns: left, a [N]", "no column for output x [m]"] {
         assert!(flat.contains(part), "`{part}` is missing in\n{text}");
     }
     assert!(run.err.contains("cannot be run as it is"), "{}", run.err);

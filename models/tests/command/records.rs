@@ -139,7 +139,7 @@ fn an_input_without_a_column_is_refused() {
     place.write("named.csv", record(101, 0.01).replacen("t,F,x", "t,Force,x", 1));
     let run = place.run(&format!("{IDENTIFY} named.csv"));
     assert_eq!(run.code, 2, "{}", run.err);
-    assert!(run.err.contains("no column drives input `F` (columns without use: `Force`)"), "{}", run.err);
+    assert!(run.err.contains("no column drives input `F` (other columns: `Force`)"), "{}", run.err);
     place.write("full.csv", record(101, 0.01));
     let run = place.run(&format!("{IDENTIFY} full.csv"));
     assert!(run.err.contains("inputs: F from `F` (linear); compared: x with `x`"), "{}", run.err);

@@ -100,6 +100,22 @@ fn from_a_robot_and_a_log_to_parameters() {
     place.write("log.csv", log(&torques));
     place.refused("init arm.urdf --data log.csv", &["arm_problem.toml", "--force"]);
     place.good("init arm.urdf --data log.csv --force");
+    // combinations are what every robot has, and nothing is wrong with them; the log is read once, and a linear fit takes few runs
+    let checked = place.good("check arm_problem.toml");
+    assert!(
+        checked.out.contains("nothing is wrong") && checked.out.contains("do not tell `robot_Izz_turn_table`"),
+        "{}",
+        checked.out
+    );
+    assert!(checked.out.contains("2 to 4 evaluations") && !checked.out.contains("finer ones"), "{}", checked.out);
+    // a model that reads a table, and a record
+    assert_eq!(checked.out.matches("log.csv: ").count(), 2, "{}", checked.out);
+    let rank = |options: &str| {
+        let found = place.run(&format!("identifiability arm_problem.toml --json{options}"));
+        let found: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+        found["parameters"].as_array().unwrap().len()
+    };
+    assert_eq!(rank(""), rank(" --fix robot_m_lower,robot_hx_lower") + 2);
     let found = place.json("identify arm_problem.toml --json", 0);
     let value = |name: &str| {
         let all = found["parameters"].as_array().unwrap();
