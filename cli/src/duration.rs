@@ -73,11 +73,9 @@ impl Duration {
         let mut gradient = problem.gradient_by_free()?;
         let costs = problem.least_squares().filter(|_| method.needs() == Needs::Residuals);
         let mut slope = vec![0.0; problem.start.len()];
-        let mut seconds = if costs.is_some() && known > SHORT { known } else { f64::INFINITY };
-        for _ in 0..2 {
-            if seconds.is_finite() && seconds > SHORT {
-                break;
-            }
+        let is_known = costs.is_some() && known > SHORT;
+        let mut seconds = if is_known { known } else { f64::INFINITY };
+        for _ in 0..if is_known { 0 } else { 2 } {
             let began = Instant::now();
             match &costs {
                 Some(costs) => drop(gradient.linearise(&problem.start, costs)?),
@@ -86,6 +84,9 @@ impl Duration {
                 }
             }
             seconds = seconds.min(began.elapsed().as_secs_f64());
+            if seconds > SHORT {
+                break;
+            }
         }
         // residuals of given motions are linear in moments and friction; whatever follows from these, hardly more runs are taken
         let linear = Some((2.0, 4.0)).filter(|_| problem.is_of_given_motions() && costs.is_some());

@@ -96,8 +96,7 @@ fn worst_first(found: &Found) -> Vec<usize> {
 /// The problem with the steps with which a fit would begin, and what is known of them.
 fn with_steps_of_a_fit(problem: Problem, specification: &Specification) -> (Problem, Option<BeforeFit>) {
     let waiting = waiting("steps at the start", 0);
-    // given motions have no error of steps
-    let before_fit = (!problem.is_of_given_motions()).then(|| BeforeFit::of(&problem, &problem.start)).flatten();
+    let before_fit = BeforeFit::of(&problem, &problem.start);
     drop(waiting);
     let is_chosen = specification.steps() == Steps::Chosen;
     let finer = before_fit.as_ref().filter(|_| is_chosen).and_then(|before| before.taken(&problem));
