@@ -271,19 +271,16 @@ impl Inertia {
     /// What a body weighs, for pictures and results.
     pub(super) fn mass_at(&self, mass: Value, center: [Value; 3]) -> MassAt {
         let own = self.clone();
-        MassAt::of(move |u| {
-            let (mass, center, inertia) = own.about_center(mass, center, u);
-            Mass { mass, center, inertia }
-        })
+        MassAt::of(move |u| own.about_center(mass, center, u))
     }
 
     /// Mass, centre of mass, and entries of the tensor about it, with these parameters.
-    pub(super) fn about_center(&self, mass: Value, center: [Value; 3], u: &[f64]) -> (f64, [f64; 3], [f64; 6]) {
+    pub(super) fn about_center(&self, mass: Value, center: [Value; 3], u: &[f64]) -> Mass {
         let numbers: Vec<f64> =
             [mass].iter().chain(&self.values).chain(&center).map(|value| value.evaluate(u)).collect();
         let (mass, center, tensor) = self.form.about_center(&numbers);
-        let entries = if self.form.is_split() { entries_of(&tensor) } else { moved_entries(&tensor, mass, center.0) };
-        (mass, center.0, entries)
+        let inertia = if self.form.is_split() { entries_of(&tensor) } else { moved_entries(&tensor, mass, center.0) };
+        Mass { mass, center: center.0, inertia }
     }
 }
 

@@ -269,8 +269,8 @@ impl Mechanism {
         if inertia.form.is_split() {
             self.check_mass(name, &mass);
         } else {
-            let (mass, ..) = inertia.about_center(mass, center, self.assembler.nominal());
-            self.check_mass(name, &mass.into());
+            let own = inertia.about_center(mass, center, self.assembler.nominal());
+            self.check_mass(name, &own.mass.into());
         }
         self.assembler.claim(name, &values);
         self.check_body(name, (&inertia, mass, center), &orientation);
@@ -379,7 +379,7 @@ impl Mechanism {
     ) {
         let nominal = self.assembler.nominal();
         let e = orientation.each_ref().map(|e| e.evaluate(nominal));
-        let (.., inertia) = inertia.about_center(mass, center, nominal);
+        let inertia = inertia.about_center(mass, center, nominal).inertia;
         if let Err(error) = inertia::check(inertia) {
             self.assembler.note(Error::invalid(format!("`{name}`"), error.to_string(), "correct its inertia"));
         }
