@@ -497,6 +497,10 @@ impl Objective for Reduced<'_> {
         Ok(())
     }
 
+    fn is_linear(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| record.is_linear())
+    }
+
     fn residual_curvature(&mut self, u: &[f64]) -> Option<DMatrix<f64>> {
         let record = self.record.clone()?;
         self.set(u);

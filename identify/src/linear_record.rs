@@ -40,6 +40,8 @@ struct Part {
     columns: Vec<usize>,
     /// Residuals of each reference, and the deviation that they are divided by.
     references: Vec<(Linearised, f64)>,
+    /// True if what the mechanism is made of is linear in the parameters, too.
+    is_linear: bool,
 }
 
 /// The mechanism that follows from no other.
@@ -106,6 +108,11 @@ impl LinearRecord {
             parts => parts?.into_iter().collect(),
         };
         Ok(parts.map(|parts| LinearRecord { parts }))
+    }
+
+    /// True if the residuals are linear in the parameters themselves.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.parts.iter().all(|part| part.is_linear)
     }
 
     /// Residuals of each experiment's references at `u`, with derivatives by the parameters of its model, as they are divided by the deviations of now.
@@ -239,7 +246,7 @@ impl Part {
         })?;
         let references = reductions.into_iter().zip(cost.references());
         let references = references.map(|(own, reference)| (own.finish(), reference.deviation)).collect();
-        let part = Part { system, base, columns, references };
+        let part = Part { system, base, columns, references, is_linear: by[0] == by[1] };
         // what was left out as inconsistent, or is no number, is no record
         if !gradient.left_out().is_empty() || part.references.iter().any(|(own, _)| !own.cost().is_finite()) {
             return Ok(None);

@@ -122,7 +122,8 @@ pub fn smoothed(times: &[f64], values: &[f64], bandwidth: f64) -> Result<Vec<f64
     for (t, value) in times.iter().zip(values) {
         let (place, factors) = at(*t);
         for i in 0..=DEGREE {
-            right[place + i] += factors[i] * value;
+            // what rests has no rate, not one of round-off
+            right[place + i] += factors[i] * (value - values[0]);
             (0..=i).for_each(|j| matrix[place + i][i - j] += factors[i] * factors[j]);
         }
     }
@@ -155,7 +156,7 @@ pub fn smoothed(times: &[f64], values: &[f64], bandwidth: f64) -> Result<Vec<f64
     }
     let value = |t: &f64| {
         let (place, factors) = at(*t);
-        factors.iter().zip(&right[place..]).map(|(factor, c)| factor * c).sum()
+        values[0] + factors.iter().zip(&right[place..]).map(|(factor, c)| factor * c).sum::<f64>()
     };
     Ok(times.iter().map(value).collect())
 }
@@ -190,6 +191,8 @@ mod tests {
         let cubic: Vec<f64> = times.iter().map(|t| 1.0 - 2.0 * t + 0.3 * t * t - 0.01 * t * t * t).collect();
         let smooth = smoothed(&times, &cubic, 4.0).unwrap();
         assert!(smooth.iter().zip(&cubic).all(|(a, b)| (a - b).abs() < 1e-9));
+        // friction of a joint at rest would be sought in the round-off of its rate
+        assert_eq!(smoothed(&times, &vec![-0.4; times.len()], 4.0).unwrap(), vec![-0.4; times.len()]);
         for (times, bandwidth, says) in [
             (&times[..], 120.0, "half the frequency of the samples"),
             (&times[..], f64::NAN, "not between 0"),

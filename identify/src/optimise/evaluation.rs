@@ -253,6 +253,11 @@ impl<'a> ObjectiveEvaluator<'a> {
         Ok(Some(hessian).filter(|hessian| hessian.iter().all(|entry| entry.is_finite())))
     }
 
+    /// True if the function knows that its residuals are linear in the scaled variables.
+    pub(super) fn is_linear(&self) -> bool {
+        self.objective.is_linear() && !self.scaling.any_log()
+    }
+
     /// What Gauss-Newton leaves out of the Hessian with respect to the scaled variables, if the function knows.
     pub(super) fn residual_curvature(&mut self, point: &Point) -> Option<DMatrix<f64>> {
         let curvature = self.objective.residual_curvature(&point.u)?;

@@ -134,6 +134,11 @@ pub trait Objective {
         None
     }
 
+    /// True if the residuals are linear, so that a step along what they do not determine leads nowhere.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
     /// The Hessian at u, a row for each variable. u is the point where [`Objective::value_and_gradient`] ran last, without
     /// failing, so that what that run knows need not be computed again.
     ///

@@ -114,7 +114,7 @@ impl SearchMethod for ResidualSearch {
             if is_settled && self.was_settled && self.progress.last_gain <= WORTHWHILE * current.cost {
                 return Err(Halt::Stop(Reason::DeterminedSmall));
             }
-            if self.is_cautious && !is_settled {
+            if self.is_cautious && !is_settled || evaluator.is_linear() {
                 (bounded, undamped, goes_along) = (determined, sure, false);
             }
         }

@@ -267,6 +267,11 @@ impl Scaling {
         x.iter().enumerate().map(|(i, &x)| if self.is_log(i) { LONGEST_LOG } else { self.longest_step(i, x) }).collect()
     }
 
+    /// True if any of them is on the logarithmic scale.
+    pub fn any_log(&self) -> bool {
+        (0..self.variables.len()).any(|i| self.is_log(i))
+    }
+
     /// True if the variable is on the logarithmic scale.
     pub fn is_log(&self, i: usize) -> bool {
         self.variables[i].scale == Scale::Log
