@@ -55,6 +55,8 @@ pub struct Direction {
     pub terms: Vec<Term>,
     /// The singular value, relative to the largest; 0 where the data say nothing.
     pub strength: f64,
+    /// True where the residuals are linear in the parameters: products and powers are none of theirs.
+    pub(crate) is_linear: bool,
 }
 
 impl Direction {
@@ -64,7 +66,12 @@ impl Direction {
         let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt().copysign(lead);
         let terms = parameters.iter().zip(weights).filter(|(_, w)| **w != 0.0);
         let terms = terms.map(|(p, w)| Term { parameter: p.clone(), weight: w / length }).collect();
-        Direction { terms, strength }
+        Direction { terms, strength, is_linear: false }
+    }
+
+    /// The direction, of residuals that are linear in the parameters or not.
+    pub(super) fn of_linear(self, is_linear: bool) -> Self {
+        Direction { is_linear, ..self }
     }
 
     /// Names of the parameters that take part.
@@ -77,7 +84,7 @@ impl Direction {
         // weak directions are seen less sharply than undetermined ones
         let (tolerance, only) = if self.strength == 0.0 { (1e-3, "only") } else { (0.02, "above all") };
         if let [a, b] = self.terms.as_slice() {
-            let forms = pair(a, b, tolerance);
+            let forms = pair([a, b], tolerance, self.is_linear);
             let verb = if self.strength == 0.0 { "is determined" } else { "is known well" };
             return Some(format!(
                 "{only} {} {verb}",
@@ -88,7 +95,7 @@ impl Direction {
             return None;
         }
         let changes = if self.strength == 0.0 { "changes nothing" } else { "changes next to nothing" };
-        if let Some(powers) = whole(self.terms.iter().map(Term::relative), tolerance, 4) {
+        if let Some(powers) = whole(self.terms.iter().map(Term::relative), tolerance, 4).filter(|_| !self.is_linear) {
             let side = |sign: i32| {
                 let those = self.terms.iter().zip(&powers).filter(|(_, power)| power.signum() == sign);
                 let named = those.map(|(term, power)| match power.abs() {
@@ -99,7 +106,8 @@ impl Direction {
             };
             let (up, down) = (side(1), side(-1));
             let down = if down.is_empty() { down } else { format!(" and dividing {down}") };
-            return Some(format!("multiplying {up}{down} {changes}, for any f"));
+            // one point says no more
+            return Some(format!("multiplying {up}{down} {changes}, to first order at least"));
         }
         let unit = &self.terms[0].parameter.unit;
         if self.terms.iter().all(|term| &term.parameter.unit == unit)
@@ -143,7 +151,7 @@ impl std::fmt::Display for Direction {
 }
 
 /// Combinations of two parameters that stay determined.
-fn pair(a: &Term, b: &Term, tolerance: f64) -> Vec<String> {
+fn pair([a, b]: [&Term; 2], tolerance: f64, is_linear: bool) -> Vec<String> {
     let (first, second) = (&a.parameter.name, &b.parameter.name);
     let mut forms = Vec::new();
     if a.parameter.unit == b.parameter.unit
@@ -154,7 +162,7 @@ fn pair(a: &Term, b: &Term, tolerance: f64) -> Vec<String> {
     }
     // a sum may look like a product of powers by chance, but one without powers is worth a word
     let most = if forms.is_empty() { 4 } else { 1 };
-    if let Some(powers) = whole([a, b].into_iter().map(Term::relative), tolerance, most) {
+    if let Some(powers) = whole([a, b].into_iter().map(Term::relative), tolerance, most).filter(|_| !is_linear) {
         let power = |name: &str, power: i32| if power == 1 { name.to_string() } else { format!("{name}^{power}") };
         let sign = if powers[0] == powers[1] || powers[0].signum() == powers[1].signum() { '/' } else { '*' };
         forms.push(format!("{} {sign} {}", power(first, powers[1].abs()), power(second, powers[0].abs())));
@@ -162,7 +170,8 @@ fn pair(a: &Term, b: &Term, tolerance: f64) -> Vec<String> {
     if forms.is_empty() {
         let factor = -a.absolute() / b.absolute();
         let sign = if factor < 0.0 { '-' } else { '+' };
-        forms.push(format!("{first} {sign} {} {second}, to first order,", rounded(factor.abs(), 3)));
+        let order = if is_linear { "" } else { ", to first order," };
+        forms.push(format!("{first} {sign} {} {second}{order}", rounded(factor.abs(), 3)));
     }
     forms
 }
@@ -214,12 +223,17 @@ mod tests {
         let three = [k1, k2, m];
         assert_eq!(
             explained(&three, &[-1.0, -1.0, -1.0]),
-            "multiplying k1 by f, k2 by f, m by f changes nothing, for any f"
+            "multiplying k1 by f, k2 by f, m by f changes nothing, to first order at least"
         );
         assert_eq!(
             explained(&three, &[1.0, 1.0, -2.0]),
-            "multiplying k1 by f, k2 by f and dividing m by f^2 changes nothing, for any f"
+            "multiplying k1 by f, k2 by f and dividing m by f^2 changes nothing, to first order at least"
         );
+        // sums are sums, whatever the values are: h + 0.4 m, I + 0.16 m look like powers at h = 0.2, I = 0.08, m = 0.5
+        let linear = |weights: &[f64]| Direction::new(&three, weights, 0.0).of_linear(true).explanation();
+        assert_eq!(linear(&[1.0, 1.0, -2.0]), None);
+        let two = Direction::new(&two, &[1.0, -1.0], 0.0).of_linear(true).explanation();
+        assert_eq!(two.as_deref(), Some("only k1 + 3 k2 is determined"));
         assert_eq!(explained(&three, &[1.0, 0.123, -0.777]), "");
         let text = Direction::new(&three, &[-1.0, 1.0, 0.0], 0.0).to_string();
         assert_eq!(text, "+0.71 k1/(30 N/m) - 0.71 k2/(10 N/m)");

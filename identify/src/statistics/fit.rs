@@ -280,7 +280,8 @@ impl Statistics {
             return Err(Error::invalid(what, "all free parameters are at their bounds", "widen the bounds"));
         }
         let residuals = residuals::collect(problem, u)?;
-        let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
+        let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?
+            .of_linear(problem.is_of_given_motions());
         let (n, rank) = (residuals.count, identifiability.rank);
         // without samples there is no noise to be estimated
         let noise = if n == 0 { Noise::Given } else { noise };
@@ -341,6 +342,7 @@ impl Statistics {
         statistics.warn_of_responses(problem, u)?;
         statistics.warn_of_kinks(problem, u)?;
         statistics.warn_of_size();
+        statistics.warn_of_unequal_residuals();
         Ok(statistics)
     }
 

@@ -61,6 +61,8 @@ pub struct Identifiability {
     pub(super) vectors: DMatrix<f64>,
     /// Number of determined directions.
     pub(super) rank: usize,
+    /// True if the residuals are linear in the parameters.
+    is_linear: bool,
 }
 
 /// Directions with larger singular values beside the largest are not due to the error of time steps.
@@ -100,7 +102,8 @@ pub fn identifiability(problem: &Problem, u: &[f64]) -> Result<Identifiability> 
     problem.validate()?;
     let free = problem.free();
     let held = constraint::equalities(problem, u);
-    Identifiability::within(&residuals::collect(problem, u)?.fitted, analysed(problem, u, &free), &held)
+    let found = Identifiability::within(&residuals::collect(problem, u)?.fitted, analysed(problem, u, &free), &held)?;
+    Ok(found.of_linear(problem.is_of_given_motions()))
 }
 
 /// The parameters at `places`, with their sizes.
@@ -184,11 +187,19 @@ impl Identifiability {
             lengths,
             vectors,
             rank,
+            is_linear: false,
         };
         found.find_undetermined();
         let weak = (0..found.rank).rev().filter(|&j| found.singular_values[j] < WEAK * top);
         found.weak = weak.map(|j| found.along(j)).collect();
         Ok(found)
+    }
+
+    /// The analysis of residuals that are linear in the parameters, as those of given motions are in moments: combinations are sums.
+    pub(super) fn of_linear(mut self, is_linear: bool) -> Self {
+        self.is_linear = is_linear;
+        self.undetermined.iter_mut().chain(&mut self.weak).for_each(|direction| direction.is_linear = is_linear);
+        self
     }
 
     /// Directions that only the error of time steps tells apart: weak ones which linearisations at steps that are halved again and again,
@@ -348,7 +359,8 @@ impl Identifiability {
                 weights[k] = column[i] / self.lengths[i];
             }
         }
-        Direction::new(&self.parameters, &weights, self.singular_values[j] / self.singular_values[0])
+        let strength = self.singular_values[j] / self.singular_values[0];
+        Direction::new(&self.parameters, &weights, strength).of_linear(self.is_linear)
     }
 
     /// Directions without information, each with as few parameters as elimination leaves.

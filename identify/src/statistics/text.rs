@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 const NOISE_FREE: &str = "the reference is reproduced to round-off: nothing is left that noise could be estimated from, and standard \
                           errors would mean nothing";
 
+/// Percentages from here on are not printed.
+const MEANINGLESS: f64 = 1e6;
+
 /// A finite number, or null.
 fn finite(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
@@ -32,7 +35,10 @@ impl ParameterStatistics {
             _ if self.value == 0.0 => format!("+/- {}", rounded(self.standard_error, 3)),
             _ => {
                 let relative = 100.0 * self.standard_error / self.value.abs();
-                format!("+/- {} ({} %)", rounded(self.standard_error, 3), rounded(relative, 2))
+                // of what is nearly zero a percentage says nothing
+                let relative =
+                    if relative < MEANINGLESS { format!(" ({} %)", rounded(relative, 2)) } else { String::new() };
+                format!("+/- {}{relative}", rounded(self.standard_error, 3))
             }
         }
     }

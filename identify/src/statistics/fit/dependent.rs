@@ -42,6 +42,9 @@ fn rows(experiment: &Experiment, u: &[f64]) -> Vec<Row> {
     derived.values(&own).into_iter().enumerate().map(row).collect()
 }
 
+/// Quantities that are named on one line.
+const ON_A_LINE: usize = 3;
+
 impl Statistics {
     /// Statistics of what follows from the parameters; `root`: that of the covariance of determined directions.
     pub(super) fn of_dependent(&self, problem: &Problem, u: &[f64], root: &DMatrix<f64>) -> Vec<DependentStatistics> {
@@ -94,7 +97,12 @@ impl Statistics {
         };
         match self.dependent.as_slice() {
             [] => Vec::new(),
-            own => vec![format!("follow from these: {}", own.iter().map(line).collect::<Vec<_>>().join("; "))],
+            few if few.len() <= ON_A_LINE => {
+                vec![format!("follow from these: {}", few.iter().map(line).collect::<Vec<_>>().join("; "))]
+            }
+            many => std::iter::once("follow from these:".to_string())
+                .chain(many.iter().map(|own| format!("  {}", line(own))))
+                .collect(),
         }
     }
 }

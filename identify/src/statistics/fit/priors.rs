@@ -1,6 +1,6 @@
 //! Warnings of priors, of measured modes, and of residuals beside the deviations that were given.
 
-use super::{Determinacy, Noise, Statistics};
+use super::{Determinacy, Noise, OutputFit, Statistics};
 use crate::Result;
 use crate::modal::ModeResult;
 use crate::problem::Problem;
@@ -15,6 +15,10 @@ const FAR: f64 = 5.0;
 const BEYOND_CHANCE: f64 = 5.0;
 /// Residuals over their deviations, squared and averaged, beyond which deviations are not those of the noise.
 const EXCEEDED: f64 = 2.0;
+/// Residuals of two outputs whose ratio is larger are not of one noise;
+const UNEQUAL: f64 = 2.0;
+/// of so many samples at least.
+const FEW: usize = 20;
 
 impl Statistics {
     /// Warns of priors that decide, that the data contradict, or that are weighed against deviations which nobody knows.
@@ -92,6 +96,28 @@ impl Statistics {
             }
         }
         Ok(())
+    }
+
+    /// Warns of outputs whose residuals differ in size where one variance stands for all.
+    pub(super) fn warn_of_unequal_residuals(&mut self) {
+        let is_told =
+            |output: &&OutputFit| output.residuals.len() >= FEW && output.rmse() > 0.0 && output.rmse().is_finite();
+        let mut outputs: Vec<&OutputFit> = self.outputs.iter().filter(is_told).collect();
+        let is_given = self.outputs.iter().any(|output| output.deviation != 1.0);
+        if self.noise != Noise::Estimated || self.is_noise_free || self.down_weighted.is_some() || is_given {
+            return;
+        }
+        outputs.sort_by(|a, b| (a.rmse() / a.deviation).total_cmp(&(b.rmse() / b.deviation)));
+        let [least, .., most] = outputs.as_slice() else { return };
+        let ratio = most.rmse() / most.deviation / (least.rmse() / least.deviation);
+        if ratio > UNEQUAL {
+            let [least, most] = [least, most].map(|output| &output.name);
+            self.warnings.push(format!(
+                "residuals of `{most}` are {} times as large as those of `{least}`, and the fit and its standard errors take both for equally good: give \
+                 each a deviation, or deviation = \"estimated\"",
+                rounded(ratio, 2)
+            ));
+        }
     }
 
     /// Warns of residuals that are larger than noise of the deviations that were given.
