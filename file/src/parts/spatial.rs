@@ -689,7 +689,9 @@ impl Parts<'_> {
         const FORMS: [(&str, &[&str]); 4] =
             [("box", &["edges"]), ("cylinder", LONG), ("capsule", LONG), ("ball", &["radius"])];
         let [place] = self.places(own, &keys::SHAPE, Axis::Frame)?;
-        let form = own.text("form")?.unwrap_or_default();
+        let missing =
+            || own.wrong("form", "it is missing", "say what it is: \"box\", \"cylinder\", \"capsule\" or \"ball\"");
+        let form = own.text("form")?.ok_or_else(missing)?;
         let Some((_, wanted)) = FORMS.iter().find(|(name, _)| *name == form) else {
             return Err(own.at("form", Error::unknown("form", &form, own.place(), FORMS.map(|(name, _)| name))));
         };
@@ -697,6 +699,16 @@ impl Parts<'_> {
             if !wanted.contains(&key) {
                 let remedy = format!("leave it out: a {form} has {}", wanted.join(" and "));
                 return Err(own.wrong(key, format!("a {form} has none"), &remedy));
+            }
+        }
+        for key in wanted.iter().copied() {
+            let number = |own: &toml::Value| own.as_float().or(own.as_integer().map(|own| own as f64));
+            let all = own
+                .table
+                .get(key)
+                .map_or(&[][..], |own| own.as_array().map_or(std::slice::from_ref(own), Vec::as_slice));
+            if let Some(size) = all.iter().filter_map(number).find(|size| !(*size > 0.0 && size.is_finite())) {
+                return Err(own.wrong(key, format!("{size:?} m is no size"), "give a positive one"));
             }
         }
         let looks = match form.as_str() {

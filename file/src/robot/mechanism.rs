@@ -461,8 +461,15 @@ impl<'r> Tree<'r> {
             self.motor((number, own), &of_joints, (&mut names, &mut parts, &mut parameters, declared));
         }
         for own in loops {
-            let name = names.part(&own.name, "joint");
             let [(first, place), (second, other)] = own.places;
+            if self.home[first].0 == self.home[second].0 {
+                let [one, two] = [first, second].map(|link| &self.robot.links[link].name);
+                let problem = format!("`{}` closes no loop: `{one}` and `{two}` are one body", own.name);
+                let remedy =
+                    "name links that move against each other, or keep what is fixed apart (fixed_joints = \"kept\")";
+                return Err(Error::file(path, Some(own.line), problem, remedy));
+            }
+            let name = names.part(&own.name, "joint");
             let there = other.unwrap_or(Frame::SAME);
             // a place that follows from the other one: as links are where all joints are at zero
             let place = place.unwrap_or_else(|| {

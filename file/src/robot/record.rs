@@ -30,8 +30,8 @@ struct Driven {
     effort: Option<String>,
 }
 
-/// The mechanism of a robot whose joints move as in a record, by inverse dynamics, and the problem of fitting the efforts in it; `None` where the
-/// record lacks the position of a joint. Of a robot with loops, the joints `motors` move so, or else those whose efforts are in the record; loops move the others. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
+/// The mechanism of a robot whose joints move as in a record, by inverse dynamics, and the problem of fitting the efforts in it; or what the
+/// record lacks, in words. Of a robot with loops, the joints `motors` move so, or else those whose efforts are in the record; loops move the others. Joints' columns are called by their numbers, `q1` and `tau1` for the first that moves by itself, or by
 /// their names, `elbow` or `elbow_position` and `elbow_effort`. The robot and the record are named as `shown`, the mechanism as `mechanism`, in what
 /// is written. `is_physical`: bodies are sought that can be built, by factors with priors towards the robot's own, whose deviation is found by the evidence,
 /// beside torques whose residuals are correlated.
@@ -44,7 +44,7 @@ pub fn given_motions(
     mechanism: &Path,
     is_physical: bool,
     motors: &[String],
-) -> Result<Option<GivenMotions>> {
+) -> Result<std::result::Result<GivenMotions, String>> {
     let own = read(&text(robot)?, robot)?;
     let mut declared = Declared::default();
     let inertias = if is_physical { Inertias::Factors } else { Inertias::Moments };
@@ -60,17 +60,41 @@ pub fn given_motions(
         }
         Ok(None)
     };
-    let Some(time) = found(&["t".into(), "time".into()], "s")? else { return Ok(None) };
+    let Some(time) = found(&["t".into(), "time".into()], "s")? else {
+        return Ok(Err("it has no column of times, `t` or `time`".into()));
+    };
     let named = if motors.is_empty() { None } else { own.motors(robot, motors)? };
     let moves = own.joints.iter().enumerate().filter(|(_, joint)| joint.moves_by_itself());
     let (mut driven, mut starts) = (Vec::new(), Vec::new());
+    let (mut lacking, mut efforts) = (Vec::new(), Vec::new());
+    let listed = |names: &[String]| {
+        let [first @ .., last] = &names[..names.len() - 1] else { return String::new() };
+        format!("`{}` or `{last}`", first.join("`, `"))
+    };
     for (k, (index, joint)) in moves.enumerate() {
         let (number, name) = (k + 1, &joint.name);
         let is_prismatic = joint.kind == Kind::Prismatic;
         let [place, effort] = if is_prismatic { ["m", "N"] } else { ["rad", "N m"] };
-        let of_place = [format!("q{number}"), name.clone(), format!("{name}_position"), format!("q_{name}")];
-        let of_effort =
-            [format!("tau{number}"), format!("{name}_effort"), format!("{name}_torque"), format!("tau_{name}")];
+        let part = declared.parts.iter().find(|(own, _)| *own == index);
+        let part = part.map_or_else(|| name.clone(), |(_, part)| part.clone());
+        // the last of each are what a simulation of such a robot writes
+        let freedom = if is_prismatic { "displacement" } else { "angle" };
+        let of_place = [
+            format!("q{number}"),
+            format!("q_{number}"),
+            name.clone(),
+            format!("{name}_position"),
+            format!("q_{name}"),
+            format!("robot_{part}_motion.{freedom}"),
+        ];
+        let of_effort = [
+            format!("tau{number}"),
+            format!("tau_{number}"),
+            format!("{name}_effort"),
+            format!("{name}_torque"),
+            format!("tau_{name}"),
+            format!("tau{number}.effort"),
+        ];
         let (position, effort) = (found(&of_place, place)?, found(&of_effort, effort)?);
         if let Some(position) = &position {
             // where the record begins, in the unit of the mechanism
@@ -84,20 +108,32 @@ pub fn given_motions(
         if !has_motor {
             continue;
         }
-        let Some(position) = position else { return Ok(None) };
-        let part = declared.parts.iter().find(|(own, _)| *own == index);
-        let part = part.map_or_else(|| name.clone(), |(_, part)| part.clone());
+        let Some(position) = position else {
+            lacking.push(format!("the position of joint `{name}` ({})", listed(&of_place)));
+            continue;
+        };
+        efforts.push(listed(&of_effort));
         driven.push(Driven { number, part, is_prismatic, position, effort });
     }
+    if !lacking.is_empty() {
+        return Ok(Err(format!("it has no column for {}", lacking.join(", or "))));
+    }
     if driven.iter().all(|joint| joint.effort.is_none()) {
-        return Ok(None);
+        let of_first = efforts.first().map_or("", |names| names);
+        return Ok(Err(format!("it has no effort of any joint that has a motor ({of_first} of the first)")));
     }
     let times = samples.column(&time)?;
+    if let Some(k) = (1..times.len()).find(|&k| times[k] <= times[k - 1]) {
+        let [before, now] = [times[k - 1], times[k]].map(costate::shown::shown);
+        let problem =
+            format!("times do not increase: sample {} of `{time}` is at {now} s, the one before at {before} s", k + 1);
+        return Err(Error::file(record, None, problem, "take the part before or after, or mend the clock of the log"));
+    }
     let rate = (times.len().max(2) - 1) as f64 / (times.last().unwrap_or(&1.0) - times.first().unwrap_or(&0.0));
     let bandwidth = (BANDWIDTH[1] * rate).min(BANDWIDTH[0]);
     let bandwidth = if bandwidth.is_finite() && bandwidth > 0.0 { bandwidth } else { BANDWIDTH[0] };
     let [robot, record] = shown.map(|path| quoted(&path.to_string_lossy()));
-    Ok(Some(GivenMotions {
+    Ok(Ok(GivenMotions {
         mechanism: mechanism_text((&driven, &starts), [&robot, &record, &quoted(&time)], bandwidth, times, is_physical),
         problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time), &priors),
     }))

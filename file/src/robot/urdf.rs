@@ -8,7 +8,7 @@ use costate_identify::{Error, Result};
 use roxmltree::{Document, Node};
 use std::collections::HashMap;
 use std::path::Path;
-pub(super) use transmission::Motor;
+pub(super) use transmission::{Motor, reduction_of_joint};
 
 /// A robot as its file says it.
 pub(super) struct Robot {
@@ -431,7 +431,9 @@ impl<'x> Reader<'x> {
                 self.wrong(node, format!("this constraint has no <{key}>"), "name both links, with origin and axis")
             })?;
             let link = self.link(own, own.attribute("link").unwrap_or_default())?;
-            let frame = match self.child(node, &format!("{key}_origin")) {
+            // the proposal has both
+            let origin = self.child(node, &format!("{key}_origin")).or(self.child(own, "origin"));
+            let frame = match origin {
                 Some(own) => self.frame(own)?,
                 None => Frame::SAME,
             };

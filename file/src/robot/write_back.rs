@@ -2,7 +2,8 @@
 
 use super::frame::{Frame, Moments};
 use super::mechanism::{Declared, Inertias, Options, Tree, factors_beside};
-use super::urdf::{Link, Motor, read};
+use super::urdf::{Link, Motor, read, reduction_of_joint};
+use costate::shown::rounded;
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
 use costate_parts::spatial::{check_moments, factors_of_moments, moments_of_factors};
@@ -58,6 +59,15 @@ pub struct WithValues {
     pub text: String,
     /// What has been written, and what has no place in such a file, in sentences.
     pub remarks: Vec<String>,
+}
+
+/// A mass this many times the file's, or a part of it, is told.
+const FAR: f64 = 2.0;
+
+/// Numbers without those that are round-off beside the largest.
+fn without_round_off<const N: usize>(all: [f64; N]) -> [f64; N] {
+    let largest = all.iter().fold(0.0f64, |largest, number| largest.max(number.abs()));
+    all.map(|number| if number.abs() <= 4.0 * f64::EPSILON * largest { 0.0 } else { number })
 }
 
 /// Exchanges of pieces of a text.
@@ -182,14 +192,18 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
     let root = document.root_element();
     let elements = |kind: &'static str| root.children().filter(move |node| node.tag_name().name() == kind);
     let unbuilt = |link: &Link, error: costate::Error| {
-        let problem = format!("link `{}` with these values: {error}", link.name);
-        let remedy =
-            "fit with inertias = \"factors\" in the file that includes the robot, of which every choice is a body";
+        let what = match &error {
+            costate::Error::Invalid { problem, .. } => problem.clone(),
+            other => other.to_string(),
+        };
+        let problem = format!("no body is what link `{}` would be with these values: {what}", link.name);
+        let remedy = "fit bodies that can be built: costate init ROBOT.urdf --data LOG.csv --physical --force (in a file that includes the robot: \
+                      inertias = \"factors\"), then identify and export again";
         Error::file(robot, Some(link.line), problem, remedy)
     };
     let mut edits = Edits { text: &text, all: Vec::new() };
     let mut remarks = Vec::new();
-    let mut written = 0;
+    let (mut written, mut heavier, mut totals) = (0, Vec::new(), [0.0; 2]);
     for ((link, names), cad) in declared.bodies.iter().zip(&moments) {
         let given: Vec<Option<f64>> = names.iter().map(|name| value_of(values, &prefix, name)).collect();
         if given.iter().all(Option::is_none) {
@@ -231,6 +245,8 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
             let Some(node) = elements("link").nth(place).and_then(|node| child(node, "inertial")) else { continue };
             let center = rest.first.map(|first| first / rest.mass);
             let tensor = rest.about(&Frame { origin: center, ..*frame });
+            let center = without_round_off(center);
+            let tensor = without_round_off(tensor);
             let numbers = |all: [f64; 3]| all.map(|number| format!("{:?}", number + 0.0)).join(" ");
             match child(node, "origin") {
                 Some(origin) => edits.attribute(origin, "xyz", &numbers(center)),
@@ -252,9 +268,22 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
                 }
             }
             written += 1;
+            totals = [totals[0] + mass, totals[1] + rest.mass];
+            if !(1.0 / FAR..=FAR).contains(&(rest.mass / mass)) {
+                heavier.push(format!("`{}` {} -> {}", receiver.name, rounded(*mass, 3), rounded(rest.mass, 3)));
+            }
         }
     }
-    remarks.push(format!("{written} links with new inertias"));
+    let s = if written == 1 { "" } else { "s" };
+    let [before, after] = totals.map(|total| rounded(total, 4));
+    remarks.push(format!("{written} link{s} with new inertias, together {after} kg where the file had {before}"));
+    if !heavier.is_empty() {
+        remarks.push(format!(
+            "masses (kg) far from the file's: {}; a motion hardly tells the mass of links near a fixed base: compare them with their standard errors, \
+             or weigh the robot",
+            heavier.join(", ")
+        ));
+    }
     let mut offsets = 0;
     for (k, node) in elements("joint").enumerate() {
         let value = |kind: &str| {
@@ -293,7 +322,7 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
         let of = |kind: &'static str| node.descendants().find(|own| own.tag_name().name() == kind);
         let number =
             |own: Node<'_, '_>| own.attribute("value").or(own.text()).and_then(|text| text.trim().parse::<f64>().ok());
-        let ratio = of("gear_ratio").or(of("mechanicalReduction")).and_then(number).unwrap_or(1.0);
+        let ratio = reduction_of_joint(node).and_then(number).unwrap_or(1.0);
         let (Some(own), Some(value)) = (of("rotor_inertia"), value_of(values, &prefix, name)) else { continue };
         edits.value(own, value / (ratio * ratio));
     }
@@ -308,6 +337,21 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
         {
             edits.value(own, value / (ratio * ratio));
         }
+    }
+    let is_known = |name: &str| {
+        let bodies = declared.bodies.iter().flat_map(|(_, names)| names);
+        let joints = declared.joints.iter().map(|(_, _, name)| name);
+        bodies.chain(joints).chain(declared.motors.iter().map(|(_, name)| name)).any(|own| own == name)
+    };
+    let others = values.iter().filter_map(|(name, _)| name.strip_prefix(&prefix)).filter(|name| !is_known(name));
+    let others: Vec<String> = others.map(|name| format!("`{prefix}{name}`")).collect();
+    if !others.is_empty() {
+        remarks.push(format!(
+            "{} of the result {} none of this robot's: {}; is it a result of this file?",
+            if others.len() == 1 { "one value".to_string() } else { format!("{} values", others.len()) },
+            if others.len() == 1 { "is" } else { "are" },
+            others.join(", ")
+        ));
     }
     let text = edits.done();
     // what is written can be read
