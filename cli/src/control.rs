@@ -1,6 +1,6 @@
 //! `costate control`: inputs over time that reach goals.
 
-use super::console::{print, print_document, tell, tell_error};
+use super::console::{counted, print, print_document, tell, tell_error};
 use super::duration::usual_of_control;
 use super::output::Output;
 use super::progress::{self, Progress};
@@ -120,6 +120,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             let path = folder.path().display();
             print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
             print(&read_back(&entry, &specification.model, (control, solution), &path.to_string()));
+            if scenario.signals.iter().any(|signal| is_motion(signal, &simulation)) {
+                // splines are parameters, which the record of signals does not hold
+                let [model, path] = [&specification.model, &path.to_string()].map(|name| in_quotes(name));
+                print(&format!("before anything plays it: costate animate {model} --from {path}"));
+            }
         }
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
@@ -389,8 +394,8 @@ fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> 
         outcome.cost, solution.start_cost, outcome.gradient_norm
     ));
     lines.push(format!(
-        "{} iterations, {} evaluations{}, {seconds:.2} s",
-        outcome.iterations,
+        "{}, {} evaluations{}, {seconds:.2} s",
+        counted(outcome.iterations, "iteration"),
         outcome.evaluations,
         if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
     ));

@@ -1,12 +1,14 @@
 //! `costate identifiability`
 
 use super::ExitStatus;
-use super::console::{print, print_document, waiting};
+use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, ProblemArguments};
+use costate_file::is_robot;
 use costate_identify::Result;
 use costate_identify::registry::Registry;
 use costate_identify::statistics::{identifiability, said_of_steps_alone};
 use serde_json::json;
+use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -27,6 +29,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     arguments.freedom.set(&mut specification)?;
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
+    if is_robot(Path::new(&specification.model)) {
+        let model = &specification.model;
+        tell(&format!(
+            "note: without drives the robot only falls, and that is what is asked about here; of a motion within its limits: costate init {model} \
+             --excitation 10, and costate identifiability of the problem that it writes"
+        ));
+    }
     let waiting = waiting("a run with tangents", 0);
     let found = identifiability(&problem, &u)?;
     let by_steps_alone = found.by_steps_alone(&problem, &u)?;

@@ -2,7 +2,7 @@
 
 use super::bootstrap;
 use super::certainty;
-use super::console::{counted, print, print_document, tell, tell_error};
+use super::console::{counted, print, print_document, tell, tell_error, waiting};
 use super::duration::usual;
 use super::progress::{self, Progress};
 use super::remedy;
@@ -12,6 +12,7 @@ use super::{ExitStatus, is_for, kept, unfinished, watch_for_interrupt};
 use costate::interrupt::Interrupt;
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::scheme;
+use costate::shown::rounded;
 use costate_identify::constraint::{ConstraintResult, ConstraintSetting};
 use costate_identify::homotopy::Homotopy;
 use costate_identify::likelihood::NoiseEstimate;
@@ -33,6 +34,7 @@ use costate_report::{
 };
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
@@ -101,6 +103,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team
     }
 }
 
+/// Seconds beside a search that are worth a line.
+const UNTOLD: f64 = 2.0;
+
 /// A line on the problem that is fitted.
 fn in_a_line(problem: &Problem) -> String {
     format!(
@@ -150,6 +155,7 @@ pub(super) fn search(
         other => other?,
     };
     let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
+    let begun = Instant::now();
     let mut progress = Progress::begin(&sentence, usual(method.name()).map(|usual| usual.evaluations));
     let steps = repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps());
     let noise = specification.noise.unwrap_or_default();
@@ -173,7 +179,9 @@ pub(super) fn search(
     let certainty = Certainty { starts: many.as_ref(), profiles: profiled, bootstrap, bands };
     let write =
         |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
+    let waiting = waiting("figures", 0);
     let written = written(folder.as_ref(), write);
+    drop(waiting);
     let is_cut =
         interrupt.is_raised() && (!found.outcome.converged || matches!(profiles, Some(Err(_))) || further.is_cut());
     if is_cut && arguments.is_divided() {
@@ -190,6 +198,10 @@ pub(super) fn search(
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
         further.texts().iter().for_each(|text| print(&format!("\n{text}")));
+        let all = begun.elapsed().as_secs_f64();
+        if all > found.seconds + UNTOLD {
+            print(&format!("{} s in all, with statistics and figures", rounded(all, 3)));
+        }
     }
     let good = found.outcome.converged && !is_cut && same != Some(ExitStatus::Failure);
     let verdict = kept(written);
@@ -399,8 +411,8 @@ pub(super) fn summary(
     lines.extend(validation(problem, found));
     lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(
-        "{} iterations, {} evaluations{}, {:.2} s",
-        outcome.iterations,
+        "{}, {} evaluations{}, {:.2} s",
+        counted(outcome.iterations, "iteration"),
         outcome.evaluations,
         second_derivatives(outcome),
         found.seconds

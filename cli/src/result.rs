@@ -12,7 +12,7 @@ use costate_identify::data::files;
 use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::{Problem, base_name};
-use costate_identify::registry::Registry;
+use costate_identify::registry::{Registry, is_file};
 use costate_identify::specification::{ExperimentSetting, Specification};
 use costate_identify::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
 use costate_identify::table::table;
@@ -148,7 +148,10 @@ impl Earlier {
         let plain = |name: &str| name.replace('-', "_");
         let last = |path: &str| Path::new(path).file_name().map(|name| name.to_os_string());
         let mut own = self.files().filter(|file| file.role == "model");
-        if plain(model) == plain(&self.model) || own.next().is_some_and(|file| last(file.path) == last(model)) {
+        let stem = Path::new(model).file_stem().filter(|_| is_file(model)).map(|stem| stem.to_string_lossy());
+        let is_named = |name: &str| plain(name) == plain(&self.model);
+        let is_own = own.next().is_some_and(|file| last(file.path) == last(model));
+        if is_named(model) || stem.is_some_and(|stem| is_named(&stem)) || is_own {
             return Ok(());
         }
         let problem = format!("it is a result of model `{}`, and this is `{model}`", self.model);

@@ -30,9 +30,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         growth(&problem).into_iter().for_each(|sentence| tell(&format!("note: {sentence}")));
     }
     let options = CheckOptions::default();
+    let by_products = waiting("products against dense Jacobians", 0);
     let hand =
         entry.hand_derived.as_ref().map(|hand| check_jacobians(&*entry.system, &**hand, &options)).transpose()?;
     let products = check_products(&*entry.system, &options)?;
+    drop(by_products);
     let waiting = waiting("gradient in three ways", 0);
     let gradient = gradient(&problem)?;
     drop(waiting);

@@ -122,7 +122,13 @@ fn look(
     let of_fitted =
         experiments.iter().filter(|looked| !looked.validation).flat_map(|looked| looked.outputs.iter().flatten());
     let fits: Vec<OutputFit> = of_fitted.map(|output| output.fit.clone()).collect();
-    wrong.extend(flat::nothing_varies(problem, &fits));
+    let is_of_control =
+        specification.control.is_some() && specification.data.is_none() && specification.experiments.is_empty();
+    if is_of_control {
+        warnings.push("no record is compared: this problem is for costate control, which looks for its signals".into());
+    } else {
+        wrong.extend(flat::nothing_varies(problem, &fits));
+    }
     warnings.extend(twice(specification).into_iter().chain(at_bounds(problem)));
     let (mut cost, mut gradient, mut duration) = (f64::NAN, Vec::new(), None);
     let mut identified = Err("the model cannot be run at the start".to_string());

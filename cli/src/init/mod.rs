@@ -71,7 +71,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     // beside the mechanism of a file there is the problem
     let end = if is_file(&arguments.model) { "_problem" } else { "" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}{end}.toml", entry.name())));
-    check_out(&out, arguments.force)?;
+    // an excitation has files of other names
+    check_out(&out, arguments.force || arguments.excitation.is_some())?;
     if arguments.data.is_empty() && !arguments.validation.is_empty() {
         let remedy = "give --data FILE.csv, too";
         return Err(Error::invalid("--validation", "there is no record that could be fitted", remedy));
@@ -79,11 +80,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     if let Some(duration) = arguments.excitation {
         return robot_to_be_excited(arguments, &out, duration);
     }
-    if let Some(status) = robot_with_record(registry, arguments, &out)? {
-        return Ok(status);
-    }
+    let no_log = match robot_with_record(registry, arguments, &out)? {
+        Robot::Begun(status) => return Ok(status),
+        Robot::WithoutLog(reason) => Some(reason),
+        Robot::None => None,
+    };
     if arguments.physical {
         let problem = "there is no robot with a log of its joints' positions and torques";
+        let problem = no_log.map_or(problem.to_string(), |reason| format!("{problem}: {reason}"));
         return Err(Error::invalid("--physical", problem, "give robot.urdf and one --data FILE.csv, or leave it out"));
     }
     if !arguments.motors.is_empty() {
@@ -91,6 +95,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         return Err(Error::invalid("--motors", problem, "give robot.urdf and one of these, or leave it out"));
     }
     let sources = sources(entry, arguments, &out)?;
+    let is_mapped = |source: &Source| source.columns.outputs.iter().any(|mapped| mapped.column.is_some());
+    if let Some(reason) = no_log.filter(|_| !sources.iter().any(is_mapped)) {
+        let remedy = "name its columns so: q1, q2, .. and tau1, tau2, .. in the order of the joints, or NAME_position and NAME_effort of each";
+        return Err(Error::file(&arguments.data[0], None, reason, remedy));
+    }
     let text = text::write(entry, &sources, &out)?;
     finish(registry, arguments, (entry.name(), &out), &text)
 }
@@ -109,10 +118,9 @@ fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Resu
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
     let clear = Clear { thickness: arguments.thickness, floor: arguments.floor };
     let written = excitation([robot, &beside(out, robot), &name], duration, clear, &arguments.motors)?;
-    for (path, text) in [(&mechanism, &written.mechanism), (&problem, &written.problem)] {
-        check_out(path, arguments.force)?;
-        write_atomically(path, text.as_bytes())?;
-    }
+    let files = [(&mechanism, &written.mechanism), (&problem, &written.problem)];
+    files.iter().try_for_each(|(path, _)| check_out(path, arguments.force))?;
+    files.iter().try_for_each(|(path, text)| write_atomically(path, text.as_bytes()))?;
     written.notes.iter().for_each(|note| tell(&format!("note: {note}")));
     let (mechanism, problem) = (mechanism.display(), problem.display());
     if arguments.json {
@@ -126,11 +134,21 @@ fn robot_to_be_excited(arguments: &Arguments, out: &Path, duration: f64) -> Resu
     Ok(ExitStatus::Success)
 }
 
+/// What a command has made of a robot and a record.
+enum Robot {
+    /// Its files are written.
+    Begun(ExitStatus),
+    /// The record lacks its motion or its efforts: which.
+    WithoutLog(String),
+    /// There is no robot with one record.
+    None,
+}
+
 /// The mechanism of a robot that moves as in its record, and the problem of fitting what that takes, if the record has its motion.
-fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> Result<Option<ExitStatus>> {
+fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> Result<Robot> {
     let robot = Path::new(&arguments.model);
     let ([record], true) = (arguments.data.as_slice(), is_robot(robot) && arguments.validation.is_empty()) else {
-        return Ok(None);
+        return Ok(Robot::None);
     };
     let stem = out.file_stem().unwrap_or_default().to_string_lossy();
     let stem = stem.strip_suffix("_problem").unwrap_or(&stem);
@@ -138,15 +156,16 @@ fn robot_with_record(registry: &Registry, arguments: &Arguments, out: &Path) -> 
     let shown = [beside(out, robot), beside(out, record)];
     let name = PathBuf::from(mechanism.file_name().unwrap_or_default());
     let shown = [&*shown[0], &*shown[1]];
-    let Some(written) = given_motions([robot, record], shown, &name, arguments.physical, &arguments.motors)? else {
-        return Ok(None);
+    let written = match given_motions([robot, record], shown, &name, arguments.physical, &arguments.motors)? {
+        Ok(written) => written,
+        Err(reason) => return Ok(Robot::WithoutLog(reason)),
     };
     check_out(&mechanism, arguments.force)?;
     write_atomically(&mechanism, written.mechanism.as_bytes())?;
     if !arguments.json {
         print(&format!("joints that move as in {}: written to {}", record.display(), mechanism.display()));
     }
-    finish(registry, arguments, (&mechanism.to_string_lossy(), out), &written.problem).map(Some)
+    finish(registry, arguments, (&mechanism.to_string_lossy(), out), &written.problem).map(Robot::Begun)
 }
 
 /// Writes a problem file, and says whether it can be run.

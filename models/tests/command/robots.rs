@@ -43,6 +43,20 @@ fn links_look_as_their_primitives() {
     assert!(picture.matches("<polygon").count() >= 5, "{picture}");
     place.write("moved.toml", "gravity = [0, 0, -9.81]\n[include.arm]\nfile = \"arm.urdf\"\n");
     place.refused("draw moved.toml", &["moved.toml", "kind = \"planar\" or kind = \"spatial\""]);
+    let shape = |lines: &str| {
+        let whole = format!(
+            "kind = \"spatial\"\n[include.arm]\nfile = \"arm.urdf\"\n[shape.box]\narm_lower = [0, 0, 0]\n{lines}\n"
+        );
+        place.write("shaped.toml", whole);
+    };
+    for (lines, words) in [
+        ("radius = 0.1", "`form` in [shape.box]: it is missing"),
+        ("form = \"ball\"\nradius = -0.1", "-0.1 m is no size"),
+        ("form = \"box\"\nedges = [0.1, 0, 0.2]", "0.0 m is no size"),
+    ] {
+        shape(lines);
+        place.refused("draw shaped.toml", &["shaped.toml, line", words]);
+    }
 }
 
 /// An arm of two links on a table; a link and a joint have one name.
@@ -203,6 +217,11 @@ fn motors_turn_two_joints() {
         ("<mechanicalReduction>50<", "<mechanicalReduction>0<", "its reduction is zero"),
         ("value=\"1e-4\"", "value=\"-1e-4\"", "its rotor's inertia is -0.0001 kg m^2"),
         ("<joint name=\"shoulder\"><role>", "<joint name=\"elbow\"><role>", "both joints of this transmission are one"),
+        (
+            "DifferentialTransmission",
+            "DiferentialTransmission",
+            "how a `DiferentialTransmission` couples them is not known",
+        ),
     ] {
         let text = differential.replacen(from, to, 1).replacen(
             if from.contains("right") { "</rotor_inertia></actuator>" } else { "\u{0}" },
@@ -212,6 +231,74 @@ fn motors_turn_two_joints() {
         assert_ne!(text, differential, "{from}");
         place.write("wrong.urdf", text);
         place.refused("models wrong.urdf", &["wrong.urdf, line", words]);
+    }
+    // ROS 2 writes the same in other words
+    let role = |kind: &str, k: usize| format!("\"><role>{kind}{k}</role>");
+    let mut other = differential.replace("<type>", "<plugin>").replace("</type>", "</plugin>");
+    other = other.replace("mechanicalReduction", "mechanical_reduction");
+    for (kind, k) in [("actuator", 1), ("actuator", 2), ("joint", 1), ("joint", 2)] {
+        other = other.replace(&role(kind, k), &format!("\" role=\"{kind}{k}\">"));
+    }
+    place.write("ros.urdf", &differential);
+    place.write("ros_2.urdf", &other);
+    assert!(!other.contains("<role>") && other.contains("<plugin>"), "{other}");
+    assert_eq!(place.good("export ros.urdf").out, place.good("export ros_2.urdf").out);
+    // of one joint, the actuator's reduction is the motor's, wherever it stands
+    let simple = "<transmission name=\"t\"><type>transmission_interface/SimpleTransmission</type>\
+                  <joint name=\"elbow\"><mechanicalReduction>3</mechanicalReduction></joint>\
+                  <actuator name=\"m\"><mechanicalReduction>50</mechanicalReduction><rotor_inertia>1e-5</rotor_inertia></actuator></transmission></robot>";
+    place.write("simple.urdf", TWO.replace("</robot>", simple));
+    let text = place.good("export simple.urdf").out;
+    assert!(text.contains("[parameters.J_rotor_elbow]\nunit = \"kg m^2\"\nnominal = 0.025"), "{text}");
+    // a result of another robot is told
+    place.write(
+        "changed/result.json",
+        r#"{"schema": 1, "model": "arm", "parameters": [{"name": "m_upper", "value": 6.5}, {"name": "m_hand", "value": 0.4}]}"#,
+    );
+    let told = place.good("export simple.urdf --values changed --out new.urdf").err;
+    for words in [
+        "one value of the result is none of this robot's: `m_hand`",
+        "`upper` 2.5 -> 6.5",
+        "1 link with new inertias, together 6.5 kg where the file had 2.5",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+// Protects fits from joints at rest: their friction is not sought in the round-off of rates, and where next to nothing is determined, numbers stay near those of the file.
+#[test]
+fn joints_at_rest_tell_nothing_of_friction() {
+    let place = Place::new();
+    let robot = TWO.replace("<dynamics damping=\"0.4\" friction=\"0.2\"/>", "");
+    place.write("arm.urdf", robot.replace("\n<dynamics damping=\"0.2\" friction=\"0.1\"/>", ""));
+    let noise = |k: u32| (f64::from(k * k % 997) * 0.77).sin();
+    let log = |swing: f64| {
+        let mut text = "t,q1,q2,tau1,tau2\n".to_string();
+        for k in 0..=600 {
+            let t = 0.01 * f64::from(k);
+            let q = 0.3 + swing * (2.0 * t).sin();
+            let efforts = [-8.0 * q.sin() + 0.05 * noise(k), 0.6 + 0.02 * noise(k + 301)];
+            let _ = writeln!(text, "{t},{q},-0.4,{},{}", efforts[0], efforts[1]);
+        }
+        text
+    };
+    for (swing, most) in [(0.5, 0.3), (0.0, 0.6)] {
+        place.write("log.csv", log(swing));
+        place.good("init arm.urdf --data log.csv --force");
+        let found = place.run("identify arm_problem.toml --json");
+        let found: serde_json::Value = serde_json::from_str(&found.out).unwrap_or_else(|_| panic!("{}", found.err));
+        let warned = found["statistics_warnings"].to_string();
+        assert!(warned.contains("times as large as those of `tau2.effort`"), "{warned}");
+        for parameter in found["parameters"].as_array().unwrap() {
+            let (name, value) = (parameter["name"].as_str().unwrap(), parameter["value"].as_f64().unwrap());
+            let start = parameter["start"].as_f64().unwrap();
+            let is_at_rest = name.ends_with("_elbow") && !name.contains("offset");
+            let moved = (value - start).abs();
+            assert!(
+                if is_at_rest { moved == 0.0 } else { moved < 8.0 * most },
+                "swing {swing}: {name} {start} -> {value}"
+            );
+        }
     }
 }
 
@@ -313,6 +400,18 @@ fn a_log_without_positions_is_one_of_a_simulation() {
     place.write("log.csv", "t,tau_elbow,elbow_motion.angle\n0,0,0\n0.1,0,0.1\n0.2,0,0.2\n0.3,0,0.3\n");
     place.run("init arm.urdf --data log.csv");
     assert!(place.read("arm_problem.toml").contains("model = \"arm.urdf\""));
+    // what has neither says what it should have, and nothing is written
+    place.write("other.csv", "t,q1,tau1\n0,0,0\n0.1,0,0.1\n0.2,0,0.2\n0.3,0,0.3\n");
+    place.refused(
+        "init arm.urdf --data other.csv --out other.toml",
+        &["other.csv", "position of joint `elbow` (`q2`, `q_2`"],
+    );
+    place.write("other.csv", "t,q1,q2\n0,0,0\n0.1,0,0.1\n0.2,0,0.2\n0.3,0,0.3\n");
+    place
+        .refused("init arm.urdf --data other.csv --out other.toml", &["other.csv", "no effort of any joint", "`tau1`"]);
+    place.write("other.csv", "t,q1,q2,tau1,tau2\n0,0,0,0,0\n0.1,0,0.1,0,0\n0.1,0,0.2,0,0\n0.3,0,0.3,0,0\n");
+    place.refused("init arm.urdf --data other.csv --out other.toml", &["other.csv", "sample 3 of `t` is at 0.1 s"]);
+    place.refused("simulate other.toml", &["other.toml"]);
     place.refused("simulate none.urdf", &["none.urdf"]);
 }
 
@@ -383,6 +482,8 @@ fn from_a_robot_to_a_motion() {
     let place = Place::new();
     let limits = "<limit lower=\"-1\" upper=\"1.5\" velocity=\"2\" effort=\"60\"/><axis xyz=\"0 0 1\"/>\n<dyn";
     place.write("arm.urdf", ARM.replace("<axis xyz=\"0 0 1\"/>\n<dyn", limits));
+    // a problem of another kind is not in the way
+    place.write("arm_problem.toml", "");
     let written = place.good("init arm.urdf --excitation 3");
     for note in ["no limit of the rate of elbow", "no limit of the effort of elbow", "accelerations", "collisions"] {
         assert!(written.err.contains(note), "{}", written.err);
@@ -404,6 +505,14 @@ fn from_a_robot_to_a_motion() {
     assert!(mean("means") < mean("means_at_start"));
     let text = place.run("control arm_excitation_problem.toml --max-iterations 1");
     assert!(text.out.contains("standard errors of a fit") && text.out.contains("26 parameters (D)"), "{}", text.out);
+    // the motion can be looked at, and what it will tell can be asked for without a record
+    let look = "animate arm_excitation.toml --from out/arm_excitation_problem_control";
+    assert!(text.out.contains(&format!("before anything plays it: costate {look}")), "{}", text.out);
+    place.good(&format!("{look} --fps 2"));
+    let checked = place.good("check arm_excitation_problem.toml").out;
+    assert!(checked.contains("this problem is for costate control"), "{checked}");
+    let alone = place.run("identifiability arm.urdf").err;
+    assert!(alone.contains("without drives the robot only falls"), "{alone}");
     place.refused("init arm.urdf --excitation 3", &["arm_excitation.toml", "--force"]);
     place.refused("init arm.urdf --excitation 0.5 --force", &["duration", "2 to 500 s"]);
     place.refused("init oscillator --excitation 3", &["--excitation", "robot.urdf"]);

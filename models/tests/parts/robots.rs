@@ -496,6 +496,12 @@ fn slips_in_robots_have_lines() {
             ["r.urdf, line 9", "two bars of the cross"],
         ),
         ("<link name=\"a\"/>", "", ["r.urdf, line 6", "there is no link `a`"]),
+        (
+            "</robot>",
+            "<link name=\"c\"/><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"c\"/></joint>\
+             <loop_joint name=\"l\" type=\"revolute\"><link1 link=\"b\"/><link2 link=\"c\"/><axis xyz=\"0 0 1\"/></loop_joint></robot>",
+            ["r.urdf, line 9", "`b` and `c` are one body"],
+        ),
         ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"a\"/>", ["r.urdf, line 2", "two links `a`"]),
         ("<link name=\"a\"/>", "<link name=\"a\"/><link name=\"c\"/>", ["r.urdf, line 2", "no joint leads to"]),
     ] {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::solid::{self, Bulk, Solid, hull};
+use super::solid::{self, Bulk, Face, Solid, hull};
 use costate::sketch;
 use costate::sketch::{About, GROUND, Mass, Member, MemberKind, Part, Ray, Sketch, Slider, Spot, evaluate};
 use costate::vector::Vector;
@@ -99,6 +99,23 @@ impl Piece {
 }
 
 impl Outline {
+    /// The outline of a ball or a solid of a body's inertia about its centre, no farther from there than `most`.
+    fn within(self, center: Location, most: f64) -> Self {
+        match self {
+            Outline::Disc(at, radius) => Outline::Disc(at, radius.min(most)),
+            Outline::Solid(solid) => {
+                let far = solid.corners().map(|corner| (corner - center).length()).fold(0.0, f64::max);
+                let part = if far > most { most / far } else { 1.0 };
+                let moved = |face: &Face| Face {
+                    corners: face.corners.iter().map(|corner| center + (*corner - center) * part).collect(),
+                    lines: face.lines,
+                };
+                Outline::Solid(Solid { faces: solid.faces.iter().map(moved).collect() })
+            }
+            other => other,
+        }
+    }
+
     /// The points that span it; a disc's are its centre only.
     pub fn points(&self) -> Vec<Location> {
         match self {
@@ -179,6 +196,9 @@ pub(super) struct Shape<'a> {
     axles: HashMap<usize, Spot>,
 }
 
+/// A body between joints at one point is drawn no larger than one part in so many of all arms together.
+const WRIST: f64 = 12.0;
+
 impl<'a> Shape<'a> {
     pub fn new(sketch: Cow<'a, Sketch>, u: &[f64]) -> Self {
         let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
@@ -208,9 +228,13 @@ impl<'a> Shape<'a> {
         }
         let masses: Vec<Mass> = sketch.members.iter().map(|member| member.mass_at(u)).collect();
         let centers: Vec<Location> = masses.iter().map(|own| Vector(own.center)).collect();
+        let arms: f64 = attached.iter().skip(1).map(|spots| spread(spots)).sum();
         let looks = sketch.members.iter().zip(&centers).enumerate().map(|(k, (member, center))| {
             let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
-            points.looks(member, &masses[k])
+            let (outline, stems) = points.looks(member, &masses[k]);
+            // inertias of robots' files are often no body's: between joints of a wrist it would hide the arm
+            let hides = sketch.in_space && attached[k].len() > 1 && arms > 0.0;
+            (if hides { outline.within(*center, arms / WRIST) } else { outline }, stems)
         });
         let (mut outlines, mut stems): (Vec<_>, Vec<_>) = looks.unzip();
         for solid in &sketch.solids {
@@ -286,6 +310,12 @@ pub(super) fn across(axis: Location, pose: Pose) -> Location {
     let [x, y] = [0, 1].map(|k| pose.rotation.axis(k));
     let upright = |side: Location| (side - axis * axis.dot(side)).unit();
     if axis.dot(x).abs() < 0.9 { upright(x) } else { upright(y) }
+}
+
+/// The largest distance between two points.
+fn spread(points: &[Location]) -> f64 {
+    let from = |k: usize| points[k + 1..].iter().map(move |other| (*other - points[k]).length());
+    (0..points.len()).flat_map(from).filter(|length| length.is_finite()).fold(0.0, f64::max)
 }
 
 fn key(a: usize, b: usize) -> [usize; 2] {
