@@ -506,11 +506,19 @@ impl Parts<'_> {
         }
     }
 
+    /// The inertia of what goes with joints.
+    fn inertia(&mut self, own: &Section<'_>, unit: &str) -> Result<Value> {
+        if own.number("inertia").ok().flatten().is_some_and(|inertia| inertia < 0.0) {
+            return Err(own.wrong("inertia", "it is negative", &format!("give a positive one, {unit}")));
+        }
+        self.own.value(own, "inertia", unit)
+    }
+
     fn rotor(&mut self, name: &str, own: &Section<'_>, _kind: &str) -> Result<()> {
         let name = &self.at.full(name);
         own.only(&[&keys::ROTOR])?;
         let (joint, freedom, _) = self.freedom(own)?;
-        let inertia = self.own.value(own, "inertia", if freedom == Freedom::Turn { "kg m^2" } else { "kg" })?;
+        let inertia = self.inertia(own, if freedom == Freedom::Turn { "kg m^2" } else { "kg" })?;
         self.own.mechanism.rotor(name, &joint, freedom, inertia);
         Ok(())
     }
@@ -525,7 +533,10 @@ impl Parts<'_> {
             return Err(own.wrong("ratios", "it is no list", "give one for each joint in `of`: [1.0, 0.5]"));
         };
         for (key, count) in [("ratios", ratios.len()), ("freedoms", freedoms.len())] {
-            if count != joints.len() || joints.is_empty() {
+            if joints.is_empty() {
+                return missing("name one joint at least, [\"wrist\", \"hand\"] perhaps");
+            }
+            if count != joints.len() {
                 let problem = format!("there are {count} for {} joints", joints.len());
                 return Err(own.wrong(key, problem, "give one for each joint in `of`"));
             }
@@ -548,7 +559,7 @@ impl Parts<'_> {
         }
         let Some(tendon) = self.own.mechanism.tendon(name, &joints) else { return Ok(()) };
         if own.table.contains_key("inertia") {
-            let inertia = self.own.value(own, "inertia", inertia)?;
+            let inertia = self.inertia(own, inertia)?;
             self.own.mechanism.tendon_inertia(&tendon, inertia);
         }
         if !own.table.contains_key("tension") {

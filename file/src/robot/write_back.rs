@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Moments};
 use super::mechanism::{Declared, Inertias, Options, Tree, factors_beside};
-use super::urdf::{Link, Motor, read, reduction_of_joint};
+use super::urdf::{Link, Motor, Robot, read, reduction_of_joint};
 use costate::shown::rounded;
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
@@ -67,6 +67,7 @@ const FAR: f64 = 2.0;
 /// Numbers without those that are round-off beside the largest.
 fn without_round_off<const N: usize>(all: [f64; N]) -> [f64; N] {
     let largest = all.iter().fold(0.0f64, |largest, number| largest.max(number.abs()));
+    // no minus zero, either
     all.map(|number| if number.abs() <= 4.0 * f64::EPSILON * largest { 0.0 } else { number })
 }
 
@@ -85,6 +86,17 @@ impl<'x> Edits<'x> {
                 // behind the element's name
                 let at = node.range().start + 1 + self.text[node.range().start + 1..].find(ends_name).unwrap_or(0);
                 self.all.push((at..at, format!(" {name}=\"{value}\"")));
+            }
+        }
+    }
+
+    /// Sets attributes of an element's child, which is made if it is not there.
+    fn child(&mut self, node: Node<'x, 'x>, name: &str, attributes: &[(&str, String)]) {
+        match child(node, name) {
+            Some(own) => attributes.iter().for_each(|(key, value)| self.attribute(own, key, value)),
+            None => {
+                let all: Vec<String> = attributes.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
+                self.element(node, format!("<{name} {}/>", all.join(" ")));
             }
         }
     }
@@ -123,6 +135,11 @@ impl<'x> Edits<'x> {
     }
 }
 
+/// Attributes whose values are numbers, with all their digits.
+fn in_digits<'n>(attributes: &[(&'n str, f64)]) -> Vec<(&'n str, String)> {
+    attributes.iter().map(|(key, value)| (*key, format!("{value:?}"))).collect()
+}
+
 fn ends_name(c: char) -> bool {
     c.is_whitespace() || c == '>' || c == '/'
 }
@@ -150,6 +167,53 @@ fn value_of(values: &[(String, f64)], prefix: &str, name: &str) -> Option<f64> {
     values.iter().find(|(own, _)| own.strip_prefix(prefix) == Some(name)).map(|(_, value)| *value)
 }
 
+impl Reading {
+    /// The reading that the most values fit, if any does.
+    fn of(robot: &Robot, path: &Path, values: &[(String, f64)]) -> Result<Option<Self>> {
+        let mut found: Option<Reading> = None;
+        for inertias in [Inertias::Moments, Inertias::Factors] {
+            let options = Options::of_all(inertias);
+            let tree = Tree::of(robot, path, &options)?;
+            let mut declared = Declared::default();
+            if tree.write(path, &mut declared).is_err() && inertias == Inertias::Factors {
+                continue;
+            }
+            let of_bodies = || declared.bodies.iter().flat_map(|(_, names)| names);
+            let prefix = of_bodies()
+                .chain(declared.joints.iter().map(|own| &own.2))
+                .flat_map(|name| values.iter().filter_map(move |(value, _)| value.strip_suffix(name.as_str())))
+                .find(|prefix| prefix.is_empty() || prefix.ends_with('_'));
+            let Some(prefix) = prefix.map(str::to_string) else { continue };
+            let count = of_bodies().filter(|name| value_of(values, &prefix, name).is_some()).count();
+            if found.as_ref().is_none_or(|known| count > known.count) {
+                let home = tree.home.clone();
+                let moments: Vec<Moments> = declared.bodies.iter().map(|(link, _)| tree.moments(*link)).collect();
+                found = Some(Reading { count, inertias, prefix, declared, home, moments });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The moments of a body of the file, `cad`, with what is given of its ten numbers.
+    fn moments(&self, cad: [f64; 10], given: &[Option<f64>]) -> Result<[f64; 10]> {
+        Ok(match self.inertias {
+            Inertias::Factors => {
+                let numbers = std::array::from_fn(|k| given[k].unwrap_or(0.0));
+                moments_of_factors(factors_beside(factors_of_moments(cad)?, numbers))
+            }
+            _ => std::array::from_fn(|k| given[k].unwrap_or(cad[k])),
+        })
+    }
+
+    /// True if a value is one of the robot's.
+    fn knows(&self, name: &str) -> bool {
+        let Declared { bodies, joints, motors, .. } = &self.declared;
+        let of_bodies = bodies.iter().flat_map(|(_, names)| names);
+        let of_joints = joints.iter().map(|(_, _, name)| name);
+        of_bodies.chain(of_joints).chain(motors.iter().map(|(_, name)| name)).any(|own| own == name)
+    }
+}
+
 /// The robot's file with these values of its parameters, by their names, in the place of its own; of bodies that several links at fixed joints make up,
 /// all change by the map of space that makes the new body of the old one.
 ///
@@ -158,30 +222,7 @@ fn value_of(values: &[(String, f64)], prefix: &str, name: &str) -> Option<f64> {
 pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues> {
     let text = text(robot)?;
     let own = read(&text, robot)?;
-    let mut found: Option<Reading> = None;
-    for inertias in [Inertias::Moments, Inertias::Factors] {
-        let options = Options::of_all(inertias);
-        let tree = Tree::of(&own, robot, &options)?;
-        let mut declared = Declared::default();
-        if tree.write(robot, &mut declared).is_err() && inertias == Inertias::Factors {
-            continue;
-        }
-        // what a file puts in front of all names
-        let first = declared.bodies.iter().flat_map(|(_, names)| names).chain(declared.joints.iter().map(|own| &own.2));
-        let prefix = first
-            .flat_map(|name| values.iter().filter_map(move |(value, _)| value.strip_suffix(name.as_str())))
-            .find(|prefix| prefix.is_empty() || prefix.ends_with('_'));
-        if let Some(prefix) = prefix.map(str::to_string) {
-            let is_body = declared.bodies.iter().flat_map(|(_, names)| names);
-            let count = is_body.filter(|name| value_of(values, &prefix, name).is_some()).count();
-            if found.as_ref().is_none_or(|known| count > known.count) {
-                let home = tree.home.clone();
-                let moments: Vec<Moments> = declared.bodies.iter().map(|(link, _)| tree.moments(*link)).collect();
-                found = Some(Reading { count, inertias, prefix, declared, home, moments });
-            }
-        }
-    }
-    let Some(Reading { inertias, prefix, declared, home, moments, .. }) = found else {
+    let Some(reading) = Reading::of(&own, robot, values)? else {
         let problem = "none of the values is one of this robot's parameters";
         let remedy = "give a result of this robot, or of a mechanism file that includes it";
         return Err(Error::file(robot, None, problem, remedy));
@@ -189,9 +230,100 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
     // it has been read before
     let document = Document::parse(&text)
         .map_err(|error| Error::file(robot, Some(u64::from(error.pos().row)), error.to_string(), "give a URDF file"))?;
-    let root = document.root_element();
-    let elements = |kind: &'static str| root.children().filter(move |node| node.tag_name().name() == kind);
-    let unbuilt = |link: &Link, error: costate::Error| {
+    let mut writing = Writing {
+        path: robot,
+        robot: &own,
+        root: document.root_element(),
+        values,
+        reading: &reading,
+        edits: Edits { text: &text, all: Vec::new() },
+        remarks: Vec::new(),
+    };
+    writing.bodies()?;
+    writing.friction();
+    writing.rotors();
+    writing.tell_others();
+    let Writing { edits, remarks, .. } = writing;
+    let text = edits.done();
+    // what is written can be read
+    read(&text, robot)?;
+    Ok(WithValues { text, remarks })
+}
+
+/// A robot's file being written with values.
+struct Writing<'x> {
+    path: &'x Path,
+    robot: &'x Robot,
+    root: Node<'x, 'x>,
+    values: &'x [(String, f64)],
+    reading: &'x Reading,
+    edits: Edits<'x>,
+    remarks: Vec<String>,
+}
+
+impl<'x> Writing<'x> {
+    fn value(&self, name: &str) -> Option<f64> {
+        value_of(self.values, &self.reading.prefix, name)
+    }
+
+    fn elements(&self, kind: &'static str) -> impl Iterator<Item = Node<'x, 'x>> + use<'x> {
+        self.root.children().filter(move |node| node.tag_name().name() == kind)
+    }
+
+    /// Masses, centres and tensors of all bodies that have values.
+    fn bodies(&mut self) -> Result<()> {
+        let reading = self.reading;
+        let (mut written, mut far, mut totals) = (0, Vec::new(), [0.0; 2]);
+        for ((body, names), cad) in reading.declared.bodies.iter().zip(&reading.moments) {
+            let given: Vec<Option<f64>> = names.iter().map(|name| self.value(name)).collect();
+            if given.iter().all(Option::is_none) {
+                continue;
+            }
+            let cad = cad.numbers();
+            let total = reading.moments(cad, &given)?;
+            let weighs = |link: &Link| link.inertial.as_ref().is_some_and(|own| own.0 > 0.0);
+            let is_part = |&(k, link): &(usize, &Link)| reading.home[k].0 == Some(*body) && weighs(link);
+            let links: Vec<(usize, &Link)> = self.robot.links.iter().enumerate().filter(is_part).collect();
+            let map = match links.as_slice() {
+                [] | [_] => None,
+                // what makes the whole body of the file's makes each of its links, too
+                [(_, first), ..] => Some(Map::between(
+                    factors_of_moments(cad)?,
+                    factors_of_moments(total).map_err(|error| self.unbuilt(first, error))?,
+                )),
+            };
+            for (place, link) in links {
+                let Some((mass, frame, tensor)) = &link.inertial else { continue };
+                let moments = match &map {
+                    None => total,
+                    Some(map) => map.of(Moments::at(&reading.home[place].1.of(frame), *mass, *tensor).numbers()),
+                };
+                let own = Moments::of(moments).seen_from(&reading.home[place].1);
+                check_moments(own.numbers()).map_err(|error| self.unbuilt(link, error))?;
+                self.inertial(place, &own, frame);
+                written += 1;
+                totals = [totals[0] + mass, totals[1] + own.mass];
+                if !(1.0 / FAR..=FAR).contains(&(own.mass / mass)) {
+                    far.push(format!("`{}` {} -> {}", link.name, rounded(*mass, 3), rounded(own.mass, 3)));
+                }
+            }
+        }
+        let s = if written == 1 { "" } else { "s" };
+        let [before, after] = totals.map(|total| rounded(total, 4));
+        self.remarks
+            .push(format!("{written} link{s} with new inertias, together {after} kg where the file had {before}"));
+        if !far.is_empty() {
+            self.remarks.push(format!(
+                "masses (kg) far from the file's: {}; a motion hardly tells the mass of links near a fixed base: compare them with their standard errors, \
+                 or weigh the robot",
+                far.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    /// The reason why a link has no body with these values.
+    fn unbuilt(&self, link: &Link, error: costate::Error) -> Error {
         let what = match &error {
             costate::Error::Invalid { problem, .. } => problem.clone(),
             other => other.to_string(),
@@ -199,162 +331,84 @@ pub fn with_values(robot: &Path, values: &[(String, f64)]) -> Result<WithValues>
         let problem = format!("no body is what link `{}` would be with these values: {what}", link.name);
         let remedy = "fit bodies that can be built: costate init ROBOT.urdf --data LOG.csv --physical --force (in a file that includes the robot: \
                       inertias = \"factors\"), then identify and export again";
-        Error::file(robot, Some(link.line), problem, remedy)
-    };
-    let mut edits = Edits { text: &text, all: Vec::new() };
-    let mut remarks = Vec::new();
-    let (mut written, mut heavier, mut totals) = (0, Vec::new(), [0.0; 2]);
-    for ((link, names), cad) in declared.bodies.iter().zip(&moments) {
-        let given: Vec<Option<f64>> = names.iter().map(|name| value_of(values, &prefix, name)).collect();
-        if given.iter().all(Option::is_none) {
-            continue;
-        }
-        let cad = cad.numbers();
-        let total: [f64; 10] = match inertias {
-            Inertias::Factors => {
-                let numbers = std::array::from_fn(|k| given[k].unwrap_or(0.0));
-                moments_of_factors(factors_beside(factors_of_moments(cad)?, numbers))
-            }
-            _ => std::array::from_fn(|k| given[k].unwrap_or(cad[k])),
-        };
-        let weighs = |own: &&(usize, &Link)| own.1.inertial.as_ref().is_some_and(|own| own.0 > 0.0);
-        let links: Vec<(usize, &Link)> = own
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| home[*k].0 == Some(*link))
-            .filter(|own| weighs(&own))
-            .collect();
-        let map = match links.as_slice() {
-            [] | [_] => None,
-            // what makes the whole body of the file's makes each of its links, too
-            _ => Some(Map::between(
-                factors_of_moments(cad)?,
-                factors_of_moments(total).map_err(|error| unbuilt(links[0].1, error))?,
-            )),
-        };
-        for (place, receiver) in links {
-            let Some((mass, frame, tensor)) = &receiver.inertial else { continue };
-            let moments = match &map {
-                None => total,
-                Some(map) => map.of(Moments::at(&home[place].1.of(frame), *mass, *tensor).numbers()),
+        Error::file(self.path, Some(link.line), problem, remedy)
+    }
+
+    /// The inertia of a link by place; its <inertial> has this frame.
+    fn inertial(&mut self, place: usize, own: &Moments, frame: &Frame) {
+        // one has been read there
+        let Some(node) = self.elements("link").nth(place).and_then(|node| child(node, "inertial")) else { return };
+        let center = own.first.map(|first| first / own.mass);
+        let tensor = own.about(&Frame { origin: center, ..*frame });
+        let center = without_round_off(center).map(|number| format!("{number:?}")).join(" ");
+        let keys = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
+        let tensor: Vec<(&str, f64)> = keys.into_iter().zip(without_round_off(tensor)).collect();
+        self.edits.child(node, "origin", &[("xyz", center)]);
+        self.edits.child(node, "mass", &in_digits(&[("value", own.mass)]));
+        self.edits.child(node, "inertia", &in_digits(&tensor));
+    }
+
+    /// Viscous and dry friction of all joints.
+    fn friction(&mut self) {
+        let mut offsets = 0;
+        for (k, node) in self.elements("joint").enumerate() {
+            let value = |kind: &str| {
+                let own = self.reading.declared.joints.iter().find(|(joint, own, _)| *joint == k && *own == kind)?;
+                self.value(&own.2)
             };
-            let rest = Moments::of(moments).seen_from(&home[place].1);
-            check_moments(rest.numbers()).map_err(|error| unbuilt(receiver, error))?;
-            // one has been read there
-            let Some(node) = elements("link").nth(place).and_then(|node| child(node, "inertial")) else { continue };
-            let center = rest.first.map(|first| first / rest.mass);
-            let tensor = rest.about(&Frame { origin: center, ..*frame });
-            let center = without_round_off(center);
-            let tensor = without_round_off(tensor);
-            let numbers = |all: [f64; 3]| all.map(|number| format!("{:?}", number + 0.0)).join(" ");
-            match child(node, "origin") {
-                Some(origin) => edits.attribute(origin, "xyz", &numbers(center)),
-                None => edits.element(node, format!("<origin xyz=\"{}\"/>", numbers(center))),
+            offsets += usize::from(value("offset").is_some_and(|offset| offset != 0.0));
+            let found = [("damping", value("d")), ("friction", value("Fc"))];
+            let found: Vec<(&str, f64)> = found.into_iter().filter_map(|(key, own)| Some((key, own?))).collect();
+            if !found.is_empty() {
+                self.edits.child(node, "dynamics", &in_digits(&found));
             }
-            if let Some(mass) = child(node, "mass") {
-                edits.attribute(mass, "value", &format!("{:?}", rest.mass));
+        }
+        if offsets > 0 {
+            self.remarks.push(format!("{offsets} joints have an offset of friction, which has no place in URDF"));
+        }
+    }
+
+    /// Rotors of one joint, and of motors that turn two.
+    fn rotors(&mut self) {
+        let Declared { joints, motors, .. } = &self.reading.declared;
+        for (joint, _, name) in joints.iter().filter(|(_, kind, _)| *kind == "J_rotor") {
+            let wanted = Some(self.robot.joints[*joint].name.as_str());
+            let is_named = |node: Node<'_, '_>| node.tag_name().name() == "joint" && node.attribute("name") == wanted;
+            let node = self.elements("transmission").find(|node| node.descendants().any(is_named));
+            let number = |own: Node<'_, '_>| {
+                own.attribute("value").or(own.text()).and_then(|text| text.trim().parse::<f64>().ok())
+            };
+            let rotor = |node: Node<'x, 'x>| node.descendants().find(|own| own.tag_name().name() == "rotor_inertia");
+            let ratio = node.and_then(reduction_of_joint).and_then(number).unwrap_or(1.0);
+            if let (Some(own), Some(value)) = (node.and_then(rotor), self.value(name)) {
+                self.edits.value(own, value / (ratio * ratio));
             }
-            let keys = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
-            match child(node, "inertia") {
-                Some(own) => keys
-                    .iter()
-                    .zip(tensor)
-                    .for_each(|(key, entry)| edits.attribute(own, key, &format!("{:?}", entry + 0.0))),
-                None => {
-                    let all: Vec<String> =
-                        keys.iter().zip(tensor).map(|(key, entry)| format!("{key}=\"{entry:?}\"")).collect();
-                    edits.element(node, format!("<inertia {}/>", all.join(" ")));
-                }
-            }
-            written += 1;
-            totals = [totals[0] + mass, totals[1] + rest.mass];
-            if !(1.0 / FAR..=FAR).contains(&(rest.mass / mass)) {
-                heavier.push(format!("`{}` {} -> {}", receiver.name, rounded(*mass, 3), rounded(rest.mass, 3)));
+        }
+        for (number, name) in motors {
+            let Motor { name: actuator, ratio, .. } = &self.robot.motors[*number];
+            let is_own = |node: &Node<'_, '_>| {
+                node.tag_name().name() == "actuator" && node.attribute("name") == Some(actuator.as_str())
+            };
+            let node = self.elements("transmission").flat_map(|node| node.children()).find(is_own);
+            let rotor = node.and_then(|node| child(node, "rotor_inertia"));
+            if let (Some(own), Some(value)) = (rotor, self.value(name)) {
+                self.edits.value(own, value / (ratio * ratio));
             }
         }
     }
-    let s = if written == 1 { "" } else { "s" };
-    let [before, after] = totals.map(|total| rounded(total, 4));
-    remarks.push(format!("{written} link{s} with new inertias, together {after} kg where the file had {before}"));
-    if !heavier.is_empty() {
-        remarks.push(format!(
-            "masses (kg) far from the file's: {}; a motion hardly tells the mass of links near a fixed base: compare them with their standard errors, \
-             or weigh the robot",
-            heavier.join(", ")
-        ));
-    }
-    let mut offsets = 0;
-    for (k, node) in elements("joint").enumerate() {
-        let value = |kind: &str| {
-            let own = declared.joints.iter().find(|(joint, own, _)| *joint == k && *own == kind)?;
-            value_of(values, &prefix, &own.2)
+
+    /// Values that look like the robot's, and are not.
+    fn tell_others(&mut self) {
+        let prefix = &self.reading.prefix;
+        let own = self.values.iter().filter_map(|(name, _)| name.strip_prefix(prefix.as_str()));
+        let others = own.filter(|name| !self.reading.knows(name)).map(|name| format!("`{prefix}{name}`"));
+        let others: Vec<String> = others.collect();
+        let count = match others.len() {
+            0 => return,
+            1 => "one value of the result is".to_string(),
+            more => format!("{more} values of the result are"),
         };
-        offsets += usize::from(value("offset").is_some_and(|offset| offset != 0.0));
-        let friction: Vec<(&str, f64)> = [("damping", value("d")), ("friction", value("Fc"))]
-            .into_iter()
-            .filter_map(|(key, own)| Some((key, own?)))
-            .collect();
-        if friction.is_empty() {
-            continue;
-        }
-        match child(node, "dynamics") {
-            Some(own) => friction.iter().for_each(|(key, value)| edits.attribute(own, key, &format!("{value:?}"))),
-            None => {
-                let all: Vec<String> = friction.iter().map(|(key, value)| format!("{key}=\"{value:?}\"")).collect();
-                edits.element(node, format!("<dynamics {}/>", all.join(" ")));
-            }
-        }
+        let names = others.join(", ");
+        self.remarks.push(format!("{count} none of this robot's: {names}; is it a result of this file?"));
     }
-    if offsets > 0 {
-        remarks.push(format!("{offsets} joints have an offset of friction, which has no place in URDF"));
-    }
-    let rotors = declared
-        .joints
-        .iter()
-        .filter(|(_, kind, name)| *kind == "J_rotor" && value_of(values, &prefix, name).is_some());
-    for (joint, _, name) in rotors {
-        let is_own = |node: &Node<'_, '_>| {
-            let named = |node: Node<'_, '_>| node.attribute("name") == Some(own.joints[*joint].name.as_str());
-            node.descendants().any(|node| node.tag_name().name() == "joint" && named(node))
-        };
-        let Some(node) = elements("transmission").find(is_own) else { continue };
-        let of = |kind: &'static str| node.descendants().find(|own| own.tag_name().name() == kind);
-        let number =
-            |own: Node<'_, '_>| own.attribute("value").or(own.text()).and_then(|text| text.trim().parse::<f64>().ok());
-        let ratio = reduction_of_joint(node).and_then(number).unwrap_or(1.0);
-        let (Some(own), Some(value)) = (of("rotor_inertia"), value_of(values, &prefix, name)) else { continue };
-        edits.value(own, value / (ratio * ratio));
-    }
-    for (number, name) in &declared.motors {
-        let Motor { name: actuator, ratio, .. } = &own.motors[*number];
-        let is_own = |node: &Node<'_, '_>| {
-            node.tag_name().name() == "actuator" && node.attribute("name") == Some(actuator.as_str())
-        };
-        let node = elements("transmission").flat_map(|node| node.children()).find(is_own);
-        if let (Some(own), Some(value)) =
-            (node.and_then(|node| child(node, "rotor_inertia")), value_of(values, &prefix, name))
-        {
-            edits.value(own, value / (ratio * ratio));
-        }
-    }
-    let is_known = |name: &str| {
-        let bodies = declared.bodies.iter().flat_map(|(_, names)| names);
-        let joints = declared.joints.iter().map(|(_, _, name)| name);
-        bodies.chain(joints).chain(declared.motors.iter().map(|(_, name)| name)).any(|own| own == name)
-    };
-    let others = values.iter().filter_map(|(name, _)| name.strip_prefix(&prefix)).filter(|name| !is_known(name));
-    let others: Vec<String> = others.map(|name| format!("`{prefix}{name}`")).collect();
-    if !others.is_empty() {
-        remarks.push(format!(
-            "{} of the result {} none of this robot's: {}; is it a result of this file?",
-            if others.len() == 1 { "one value".to_string() } else { format!("{} values", others.len()) },
-            if others.len() == 1 { "is" } else { "are" },
-            others.join(", ")
-        ));
-    }
-    let text = edits.done();
-    // what is written can be read
-    read(&text, robot)?;
-    Ok(WithValues { text, remarks })
 }

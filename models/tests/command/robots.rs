@@ -250,6 +250,14 @@ fn motors_turn_two_joints() {
     place.write("simple.urdf", TWO.replace("</robot>", simple));
     let text = place.good("export simple.urdf").out;
     assert!(text.contains("[parameters.J_rotor_elbow]\nunit = \"kg m^2\"\nnominal = 0.025"), "{text}");
+    let tendon = |of: &str, inertia: &str| {
+        let lines = format!("[tendon.l]\nof = {of}\nratios = [1.0]\ninertia = {inertia}\n");
+        place.write("tendon.toml", format!("kind = \"spatial\"\n[include.robot]\nfile = \"plain.urdf\"\n{lines}"));
+    };
+    tendon("[\"robot_elbow\"]", "-0.1");
+    place.refused("models tendon.toml", &["tendon.toml, line", "`inertia` in [tendon.l]: it is negative"]);
+    tendon("[]", "0.1");
+    place.refused("models tendon.toml", &["tendon.toml, line", "name one joint at least"]);
     // a result of another robot is told
     place.write(
         "changed/result.json",
