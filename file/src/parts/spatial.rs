@@ -534,7 +534,7 @@ impl Parts<'_> {
         };
         for (key, count) in [("ratios", ratios.len()), ("freedoms", freedoms.len())] {
             if joints.is_empty() {
-                return missing("name one joint at least, [\"wrist\", \"hand\"] perhaps");
+                return Err(own.wrong("of", "it names no joint", "name one joint at least"));
             }
             if count != joints.len() {
                 let problem = format!("there are {count} for {} joints", joints.len());

@@ -104,7 +104,7 @@ fn what_is_wrong_with_a_tendon_is_said() {
         ("of = [\"first\"]\nratios = [1.0]\ninertia = 1\nfree = 0.1", "there is no `tension`"),
         ("ratios = [1.0]\ninertia = 1", "`of` in [tendon.t]: it is missing"),
         ("of = [\"first\"]\nratios = 1.0\ninertia = 1", "it is no list"),
-        ("of = []\nratios = []\ninertia = 1", "for 0 joints"),
+        ("of = []\nratios = []\ninertia = 1", "it names no joint"),
     ];
     for (tendon, expected) in cases {
         let found = said(tendon);
