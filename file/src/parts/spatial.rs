@@ -532,10 +532,10 @@ impl Parts<'_> {
         let Some(ratios) = own.table.get("ratios").and_then(toml::Value::as_array).cloned() else {
             return Err(own.wrong("ratios", "it is no list", "give one for each joint in `of`: [1.0, 0.5]"));
         };
+        if joints.is_empty() {
+            return Err(own.wrong("of", "it names no joint", "name one joint at least"));
+        }
         for (key, count) in [("ratios", ratios.len()), ("freedoms", freedoms.len())] {
-            if joints.is_empty() {
-                return Err(own.wrong("of", "it names no joint", "name one joint at least"));
-            }
             if count != joints.len() {
                 let problem = format!("there are {count} for {} joints", joints.len());
                 return Err(own.wrong(key, problem, "give one for each joint in `of`"));

@@ -55,7 +55,7 @@ pub struct Direction {
     pub terms: Vec<Term>,
     /// The singular value, relative to the largest; 0 where the data say nothing.
     pub strength: f64,
-    /// True where the residuals are linear in the parameters: products and powers are none of theirs.
+    /// True of given motions, whose residuals are linear in moments and friction: products and powers are none of theirs.
     pub(crate) is_linear: bool,
 }
 
@@ -170,8 +170,7 @@ fn pair([a, b]: [&Term; 2], tolerance: f64, is_linear: bool) -> Vec<String> {
     if forms.is_empty() {
         let factor = -a.absolute() / b.absolute();
         let sign = if factor < 0.0 { '-' } else { '+' };
-        let order = if is_linear { "" } else { ", to first order," };
-        forms.push(format!("{first} {sign} {} {second}{order}", rounded(factor.abs(), 3)));
+        forms.push(format!("{first} {sign} {} {second}, to first order,", rounded(factor.abs(), 3)));
     }
     forms
 }
@@ -233,7 +232,7 @@ mod tests {
         let linear = |weights: &[f64]| Direction::new(&three, weights, 0.0).of_linear(true).explanation();
         assert_eq!(linear(&[1.0, 1.0, -2.0]), None);
         let two = Direction::new(&two, &[1.0, -1.0], 0.0).of_linear(true).explanation();
-        assert_eq!(two.as_deref(), Some("only k1 + 3 k2 is determined"));
+        assert_eq!(two.as_deref(), Some("only k1 + 3 k2, to first order, is determined"));
         assert_eq!(explained(&three, &[1.0, 0.123, -0.777]), "");
         let text = Direction::new(&three, &[-1.0, 1.0, 0.0], 0.0).to_string();
         assert_eq!(text, "+0.71 k1/(30 N/m) - 0.71 k2/(10 N/m)");

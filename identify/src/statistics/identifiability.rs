@@ -61,7 +61,7 @@ pub struct Identifiability {
     pub(super) vectors: DMatrix<f64>,
     /// Number of determined directions.
     pub(super) rank: usize,
-    /// True if the residuals are linear in the parameters.
+    /// True of given motions, whose residuals are linear in moments and friction.
     is_linear: bool,
 }
 
@@ -195,7 +195,7 @@ impl Identifiability {
         Ok(found)
     }
 
-    /// The analysis of residuals that are linear in the parameters, as those of given motions are in moments: combinations are sums.
+    /// The analysis of given motions, whose residuals are linear in moments and friction: combinations are sums.
     pub(super) fn of_linear(mut self, is_linear: bool) -> Self {
         self.is_linear = is_linear;
         self.undetermined.iter_mut().chain(&mut self.weak).for_each(|direction| direction.is_linear = is_linear);

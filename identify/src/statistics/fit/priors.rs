@@ -102,14 +102,14 @@ impl Statistics {
     pub(super) fn warn_of_unequal_residuals(&mut self) {
         let is_told =
             |output: &&OutputFit| output.residuals.len() >= FEW && output.rmse() > 0.0 && output.rmse().is_finite();
-        let mut outputs: Vec<&OutputFit> = self.outputs.iter().filter(is_told).collect();
         let is_given = self.outputs.iter().any(|output| output.deviation != 1.0);
         if self.noise != Noise::Estimated || self.is_noise_free || self.down_weighted.is_some() || is_given {
             return;
         }
-        outputs.sort_by(|a, b| (a.rmse() / a.deviation).total_cmp(&(b.rmse() / b.deviation)));
+        let mut outputs: Vec<&OutputFit> = self.outputs.iter().filter(is_told).collect();
+        outputs.sort_by(|a, b| a.rmse().total_cmp(&b.rmse()));
         let [least, .., most] = outputs.as_slice() else { return };
-        let ratio = most.rmse() / most.deviation / (least.rmse() / least.deviation);
+        let ratio = most.rmse() / least.rmse();
         if ratio > UNEQUAL {
             let [least, most] = [least, most].map(|output| &output.name);
             self.warnings.push(format!(
