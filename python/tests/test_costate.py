@@ -589,3 +589,60 @@ def test_nothing_leaks(duffing, record):
     work(100)
     # a result of 51 samples takes 50 kB
     assert resident() - before < 2e6, (resident() - before) / 1e6
+
+
+ARM = """<robot name="arm"><link name="table"/>
+<link name="upper"><inertial><origin xyz="0.02 0 0.2"/><mass value="2.5"/><inertia ixx="0.03" iyy="0.03" izz="0.006"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0.01 0.15"/><mass value="1.2"/><inertia ixx="0.01" iyy="0.012" izz="0.003"/></inertial></link>
+<joint name="turn" type="continuous"><parent link="table"/><child link="upper"/><axis xyz="0 0 1"/><dynamics damping="0.4" friction="0.2"/></joint>
+<joint name="bend" type="continuous"><parent link="upper"/><child link="lower"/><origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+<dynamics damping="0.2" friction="0.1"/></joint></robot>"""
+
+
+def test_a_robots_fit_is_numpys(tmp_path):
+    """Parameters that are determined alone, combinations of others, and their standard errors: linear least squares of numpy, by the same regressor."""
+    code = "import sys, costate._costate as c; sys.exit(c.run_command(['costate', *sys.argv[1:]]))"
+
+    def command(*words):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    (tmp_path / "arm.urdf").write_text(ARM)
+    t = np.linspace(0.0, 6.0, 601)
+    q = [0.8 * np.sin(2.1 * t) + 0.3 * np.sin(5.3 * t), 0.9 * np.sin(2.9 * t + 1.0) + 0.2 * np.cos(6.7 * t)]
+
+    def log(efforts):
+        rows = ["t,q1,q2,tau1,tau2", *(",".join(repr(float(x)) for x in row) for row in zip(t, *q, *efforts, strict=True))]
+        (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+
+    log(np.zeros((2, len(t))))
+    command("init", "arm.urdf", "--data", "log.csv")
+    moved = costate.load(tmp_path / "arm_moved.toml")
+    truth = moved.simulate(robot_d_turn=0.6, robot_Fc_bend=0.25, robot_m_lower=1.5, robot_Ixx_lower=0.05)
+    names = ["tau1.effort", "tau2.effort"]
+    efforts = [truth[name] + 0.05 * np.random.default_rng(k).normal(size=len(t)) for k, name in enumerate(names)]
+    log(efforts)
+    found = json.loads(command("identify", "arm_problem.toml", "--json"))
+
+    problem = costate.load(tmp_path / "arm_moved.toml").problem([costate.Record(t, outputs=dict(zip(names, efforts, strict=True)))])
+    r, J = problem.residuals(problem.start)
+    size = np.linalg.norm(J, axis=0)
+    size[size < 1e-9 * size.max()] = np.inf  # without influence
+    J /= size
+    place = {name: k for k, name in enumerate(problem.names)}
+    alone = {own["name"]: own for own in found["parameters"] if own["standard_error"] is not None}
+    together = {own["terms"][0]["name"]: own for own in found["combinations"]}
+    kept = [place[name] for name in [*alone, *together]]
+    rest = [k for k in range(len(place)) if k not in kept and np.isfinite(size[k])]
+    change, _, rank, _ = np.linalg.lstsq(J[:, kept], -r, rcond=1e-10)
+    assert rank == len(kept) == np.linalg.matrix_rank(J, tol=1e-9) and len(together) > 1, (rank, len(kept))
+    left = r + J[:, kept] @ change
+    noise = left @ left / (len(r) - rank)
+    errors = np.sqrt(noise * np.diag(np.linalg.inv(J[:, kept].T @ J[:, kept]))) / size[kept]
+    factors = np.linalg.lstsq(J[:, kept], J[:, rest], rcond=1e-10)[0] * size[rest] / size[kept, None]
+    values = problem.start[kept] + change / size[kept] + factors @ problem.start[rest]
+    for k, value, error in zip(kept, values, errors, strict=True):
+        own = alone.get(problem.names[k]) or together[problem.names[k]]
+        assert own["value"] == pytest.approx(value, rel=1e-8, abs=1e-8 * error), own
+        assert own["standard_error"] == pytest.approx(error, rel=1e-6), own

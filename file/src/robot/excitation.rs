@@ -3,7 +3,7 @@
 
 use super::clearance::{Clear, Kept, plain};
 use super::mechanism::{Declared, Inertias, Options, Tree};
-use super::record::{drive, include, quoted};
+use super::record::{drive, include, offsets_without_motors, quoted};
 use super::urdf::{Joint, Kind, Limits, Robot, read};
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
@@ -96,9 +96,11 @@ pub fn excitation(
     let options = options.clone().begin_at(rests);
     let kept = clear.kept((&own, &Tree::of(&own, robot, &options)?), &declared, &mut notes)?;
     let mechanism = quoted(&mechanism.to_string_lossy());
+    let offsets = offsets_without_motors(&declared, |joint| motors[joint]);
+    let offsets: String = offsets.into_iter().map(|line| line + "\n").collect();
     Ok(Excitation {
         mechanism: mechanism_text(&moved, &kept, &quoted(&shown.to_string_lossy()), (duration, intervals)),
-        problem: problem_text(&moved, &kept, &mechanism, (duration, intervals)),
+        problem: problem_text(&moved, &kept, &mechanism, (duration, intervals)) + &offsets,
         notes,
     })
 }

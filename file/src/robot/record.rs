@@ -22,6 +22,7 @@ pub struct GivenMotions {
 
 /// A joint with its columns.
 struct Driven {
+    index: usize,
     number: usize,
     /// What the joint is called in the mechanism.
     part: String,
@@ -49,8 +50,6 @@ pub fn given_motions(
     let mut declared = Declared::default();
     let inertias = if is_physical { Inertias::Factors } else { Inertias::Moments };
     Tree::of(&own, robot, &Options::of_all(inertias))?.write(robot, &mut declared)?;
-    let of_bodies = declared.bodies.iter().filter(|_| is_physical).flat_map(|(_, names)| names);
-    let priors: Vec<String> = of_bodies.map(|name| format!("robot_{name}")).collect();
     let samples = Record::read(record)?;
     let found = |names: &[String], unit: &str| -> Result<Option<String>> {
         for name in names {
@@ -113,7 +112,7 @@ pub fn given_motions(
             continue;
         };
         efforts.push(listed(&of_effort));
-        driven.push(Driven { number, part, is_prismatic, position, effort });
+        driven.push(Driven { index, number, part, is_prismatic, position, effort });
     }
     if !lacking.is_empty() {
         return Ok(Err(format!("it has no column for {}", lacking.join(", or "))));
@@ -132,11 +131,28 @@ pub fn given_motions(
     let rate = (times.len().max(2) - 1) as f64 / (times.last().unwrap_or(&1.0) - times.first().unwrap_or(&0.0));
     let bandwidth = (BANDWIDTH[1] * rate).min(BANDWIDTH[0]);
     let bandwidth = if bandwidth.is_finite() && bandwidth > 0.0 { bandwidth } else { BANDWIDTH[0] };
+    let of_bodies = declared.bodies.iter().filter(|_| is_physical).flat_map(|(_, names)| names);
+    // zero: the body of the robot's file; one deviation for all, by the evidence
+    let prior = |name| format!("robot_{name} = {{ prior = {{ normal = [0.0, \"estimated\"] }} }}");
+    let mut parameters: Vec<String> = of_bodies.map(prior).collect();
+    parameters.extend(offsets_without_motors(&declared, |joint| driven.iter().any(|own| own.index == joint)));
     let [robot, record] = shown.map(|path| quoted(&path.to_string_lossy()));
     Ok(Ok(GivenMotions {
         mechanism: mechanism_text((&driven, &starts), [&robot, &record, &quoted(&time)], bandwidth, times, is_physical),
-        problem: problem_text(&driven, &quoted(&mechanism.to_string_lossy()), &record, &quoted(&time), &priors),
+        problem: problem_text(
+            &driven,
+            [&quoted(&mechanism.to_string_lossy()), &record, &quoted(&time)],
+            is_physical,
+            &parameters,
+        ),
     }))
+}
+
+/// Lines for the offsets of joints without motors, which stay zero: what follows a leader or is moved by a loop has nothing that would draw it one way, and
+/// its offset is as good as told by nothing.
+pub(super) fn offsets_without_motors(declared: &Declared, has_motor: impl Fn(usize) -> bool) -> Vec<String> {
+    let offsets = declared.joints.iter().filter(|(joint, kind, _)| *kind == "offset" && !has_motor(*joint));
+    offsets.map(|(_, _, name)| format!("robot_{name} = {{ fixed = true }}      # no motor")).collect()
 }
 
 pub(super) fn quoted(name: &str) -> String {
@@ -211,21 +227,28 @@ fn mechanism_text(
     text
 }
 
-fn problem_text(driven: &[Driven], mechanism: &str, record: &str, time: &str, priors: &[String]) -> String {
+fn problem_text(
+    driven: &[Driven],
+    [mechanism, record, time]: [&str; 3],
+    is_physical: bool,
+    parameters: &[String],
+) -> String {
     let mut text = format!("model = {mechanism}\n\n[data]\nfile = {record}\ntime = {time}\n");
     for joint in driven {
         if let Some(effort) = &joint.effort {
-            let deviation = if priors.is_empty() { "" } else { ", deviation = \"estimated-correlated\"" };
+            // efforts of joints differ in size and noise
+            let deviation = if is_physical { ", deviation = \"estimated-correlated\"" } else { "" };
             let _ =
                 writeln!(text, "outputs.\"tau{}.effort\" = {{ column = {}{deviation} }}", joint.number, quoted(effort));
         }
     }
-    if !priors.is_empty() {
-        // efforts of joints differ in size and noise
-        text += "\n[parameters]      # zero: the body of the robot's file; one deviation for all, by the evidence\n";
-        for name in priors {
-            let _ = writeln!(text, "{} = {{ prior = {{ normal = [0.0, \"estimated\"] }} }}", quoted(name));
-        }
+    if !parameters.is_empty() {
+        let said = if is_physical {
+            "      # zero: the body of the robot's file; one deviation for all, by the evidence"
+        } else {
+            ""
+        };
+        let _ = write!(text, "\n[parameters]{said}\n{}\n", parameters.join("\n"));
     }
     text
 }

@@ -74,7 +74,8 @@ impl Identifiability {
         if wanted == 0 || is_log || self.undetermined.is_empty() {
             return Vec::new();
         }
-        let column = |i: usize| DVector::from_fn(self.rank, |j, _| self.singular_values[j] * self.vectors[(i, j)]);
+        // what is told poorly counts as much as what is told well: by residuals, round-off would decide where it is in all combinations
+        let column = |i: usize| DVector::from_fn(self.rank, |j, _| self.vectors[(i, j)]);
         let columns: Vec<DVector<f64>> = places.iter().map(|&i| column(i)).collect();
         let Some((kept, basis)) =
             INDEPENDENT.iter().map(|least| independent(&columns, *least)).find(|(kept, _)| kept.len() == wanted)

@@ -343,6 +343,14 @@ impl Statistics {
         statistics.warn_of_kinks(problem, u)?;
         statistics.warn_of_size();
         statistics.warn_of_unequal_residuals();
+        if moved.len() < free.len() {
+            let all = Identifiability::within(&residuals.fitted, analysed(problem, u, &free), directions)?;
+            statistics.warn_of_what_rests_on_bounds(
+                &all,
+                &self::covariance(&all, &root(&residuals, &all, some)),
+                variance / some,
+            );
+        }
         Ok(statistics)
     }
 

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 mod classic;
+mod record;
 
 /// A joint with the link that it carries.
 #[derive(Clone)]
@@ -36,6 +37,8 @@ struct Joint {
 struct Robot {
     joints: Vec<Joint>,
     loops: Vec<Loop>,
+    /// Rate at which dry friction has nearly grown up, rad/s.
+    slip: f64,
 }
 
 /// Links that a hinge connects, the place on each, and its axis in the axes of both.
@@ -51,7 +54,7 @@ fn triple(random: &mut SplitMix64, size: f64) -> [f64; 3] {
 impl Robot {
     fn random(seed: u64, loops: usize) -> Robot {
         let random = &mut SplitMix64::new(seed);
-        let mut robot = Robot { joints: Vec::new(), loops: Vec::new() };
+        let mut robot = Robot { joints: Vec::new(), loops: Vec::new(), slip: 0.01 };
         for k in 0..2 + (random.unit() * 4.0) as usize {
             let parent = (random.unit() * (k + 1) as f64) as usize;
             let mut joint = Robot::joint(random, parent);
@@ -271,7 +274,7 @@ impl Robot {
                 let [_, speed, change] = motions[k];
                 let along = if joint.is_prismatic { own.axis.dot(force) } else { own.axis.dot(torque) };
                 let [damping, dry] = joint.friction.unwrap_or_default();
-                along + damping * speed + dry * (speed / 0.01).tanh() + joint.rotor * change
+                along + damping * speed + dry * (speed / self.slip).tanh() + joint.rotor * change
             })
             .collect()
     }

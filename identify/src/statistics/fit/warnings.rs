@@ -1,13 +1,18 @@
 //! Warnings of a fit.
 
 use super::super::residual_tests::ResidualTests;
+use super::super::{Analysed, Identifiability};
 use super::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics};
 use crate::flat::NOTHING;
 use crate::prior::Prior;
 use costate::shown::rounded;
+use nalgebra::DMatrix;
 
 /// Outputs that are named in a sentence.
 const NAMED: usize = 3;
+
+/// Standard errors that are so many times as large are told.
+const MUCH: f64 = 2.0;
 
 impl Statistics {
     pub(super) fn warn(&self, priors: &[Prior]) -> Vec<String> {
@@ -73,6 +78,41 @@ impl Statistics {
             };
             warnings
                 .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
+        }
+    }
+
+    /// Standard errors that would be others if nothing were held at a bound: with the covariance of `all` parameters, up to a `factor`.
+    pub(super) fn warn_of_what_rests_on_bounds(
+        &mut self,
+        all: &Identifiability,
+        covariance: &DMatrix<f64>,
+        factor: f64,
+    ) {
+        let place = |index: usize| all.parameters.iter().position(|own| own.index == index);
+        let ratio = |(k, own): (usize, &Analysed)| {
+            let free = place(own.index).map(|j| covariance[(j, j)] * factor)?;
+            let ratio = (free / self.covariance[(k, k)]).sqrt();
+            // what is not determined has no covariance
+            let is_told = self.covariance[(k, k)] > 0.0 && (ratio.is_nan() || ratio > MUCH);
+            is_told.then(|| (own.name.clone(), ratio))
+        };
+        let mut found: Vec<(String, f64)> =
+            self.identifiability.parameters.iter().enumerate().filter_map(ratio).collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let told = |(name, ratio): &(String, f64)| match ratio.is_nan() {
+            true => format!("that of `{name}` would be infinite"),
+            false => format!("that of `{name}` would be {} times as large", rounded(*ratio, 2)),
+        };
+        let told: Vec<String> = found.iter().take(NAMED).map(told).collect();
+        if !told.is_empty() {
+            let others = match found.len() - told.len() {
+                0 => String::new(),
+                n => format!(", and larger those of {n} others"),
+            };
+            self.warnings.push(format!(
+                "standard errors rest on what is held at its bound: were it free, {}{others}",
+                told.join(", ")
+            ));
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn andrews() -> Robot {
     let end = (2, [-0.028, 0.0, 0.0]);
     let meets = |link: usize, place: [f64; 3]| Loop { places: [end, (link, place)], axis: [0.0, 0.0, 1.0] };
     let loops = vec![meets(3, [0.0, -0.035, 0.0]), meets(5, [0.0, -0.02, 0.0]), meets(7, [0.02, 0.0, 0.0])];
-    Robot { joints, loops }
+    Robot { joints, loops, slip: 0.01 }
 }
 
 /// Bricard's mechanism (IFToMM A04): five rods of 1 m along edges of a cube, in weight.
@@ -57,7 +57,7 @@ pub(super) fn bricard() -> Robot {
     });
     let last = std::array::from_fn(|i| HINGES[5][i] - HINGES[4][i]);
     let closes = Loop { places: [(5, last), (0, HINGES[5])], axis: [1.0, 0.0, 0.0] };
-    Robot { joints: joints.collect(), loops: vec![closes] }
+    Robot { joints: joints.collect(), loops: vec![closes], slip: 0.01 }
 }
 
 /// Protects loops that are not parallelograms, in the plane and in space, one of them with a row that repeats others wherever it is: the torque that drives them is that of
