@@ -64,12 +64,16 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         return;
     }
     let Ok(statistics) = statistics else { return };
-    let u = found.values();
+    let (u, is_linear) = (found.values(), found.is_linear);
     let stayed = |k: usize| {
         let own = &found.parameters[k];
         own.status == Status::Free && (own.value - own.start).abs() <= STAYED * own.start.abs()
     };
-    let mut reasons = unseen(problem, &statistics.identifiability, &u, &stayed);
+    let seen = |found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool| match is_linear {
+        true => Vec::new(),
+        false => unseen(problem, found, u, may_be),
+    };
+    let mut reasons = seen(&statistics.identifiability, &u, &stayed);
     let unmet: Vec<String> = ResponseResult::all(problem, &u)
         .into_iter()
         .flatten()
@@ -80,7 +84,7 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     if nothing && reasons.is_empty() {
         // from where nothing is seen, a parameter may also have run off
         let at_start = identifiability(problem, &problem.start);
-        reasons.extend(at_start.into_iter().flat_map(|found| unseen(problem, &found, &problem.start, &|_| true)));
+        reasons.extend(at_start.into_iter().flat_map(|found| seen(&found, &problem.start, &|_| true)));
     }
     let reason = match () {
         _ if !reasons.is_empty() => Reason::FlatStart,

@@ -207,6 +207,8 @@ pub struct Identification {
     pub noise: Option<likelihood::NoiseEstimate>,
     /// Result of the homotopy, where there was one ([`Settings::homotopy`]).
     pub homotopy: Option<homotopy::HomotopyResult>,
+    /// True where residuals are linear in all parameters that were free: what has no influence somewhere has none anywhere.
+    pub(crate) is_linear: bool,
     /// Wall-clock time, s.
     pub seconds: f64,
 }
@@ -314,6 +316,7 @@ pub(crate) fn identify_from(
             }
         }
     };
+    let is_linear = objective.is_linear();
     let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(start, free, &iteration.u)).collect();
     let best = expand(start, free, &outcome.u);
     Ok(Identification {
@@ -329,6 +332,7 @@ pub(crate) fn identify_from(
         shortcomings: Vec::new(),
         noise: None,
         homotopy: None,
+        is_linear,
         seconds: began.elapsed().as_secs_f64(),
     })
 }

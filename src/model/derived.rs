@@ -422,6 +422,10 @@ impl Evaluator for DerivedEvaluator<'_> {
         self.inner.take_orders(orders);
     }
 
+    fn factored(&self) -> Option<usize> {
+        self.inner.factored()
+    }
+
     fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
         self.inner.initial(q, v);
     }

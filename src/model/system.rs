@@ -328,6 +328,11 @@ pub trait Evaluator: Send {
         constraint: &mut [f64],
     ) -> std::result::Result<(), SingularMatrix>;
 
+    /// Counts whatever changes the factors or what they are of: where the number is the same, they are those that were there. `None`: it does not tell.
+    fn factored(&self) -> Option<usize> {
+        None
+    }
+
     /// Finds all first derivatives of D and C at `x`, kept for the products below, and the factors of K.
     ///
     /// # Errors

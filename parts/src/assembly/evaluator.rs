@@ -75,6 +75,8 @@ pub(super) struct AssemblyEvaluator<'s> {
     /// The level of the constraints that were linearised last.
     level: Level,
     left_out: LeftOut,
+    /// Factorisations, and changes of the parameters.
+    factored: usize,
 }
 
 impl<'s> AssemblyEvaluator<'s> {
@@ -91,6 +93,7 @@ impl<'s> AssemblyEvaluator<'s> {
             template_weights: None,
             level: Level::Position,
             left_out: LeftOut::new(system),
+            factored: 0,
         }
     }
 
@@ -159,6 +162,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
     fn set_parameters(&mut self, u: &[f64]) {
         self.u.copy_from_slice(u);
         self.template_weights = None;
+        self.factored += 1;
         self.factors.forget_order();
         let (n, m) = (self.system.signature.unknown_count(), self.system.signature.constraints.len());
         let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
@@ -238,6 +242,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         }
         self.left_out.take(constraint, weights.equations.level);
         self.left_out.fix(matrix);
+        self.factored += 1;
         self.factors.factorise()
     }
 
@@ -251,7 +256,12 @@ impl Evaluator for AssemblyEvaluator<'_> {
         self.level = weights.equations.level;
         self.left_out.clear_derivatives(&mut self.values);
         self.left_out.fix(matrix);
+        self.factored += 1;
         self.factors.factorise()
+    }
+
+    fn factored(&self) -> Option<usize> {
+        Some(self.factored)
     }
 
     fn solve(&mut self, b: &mut [f64]) {

@@ -40,11 +40,22 @@ struct Track {
     noise: f64,
 }
 
+/// What the factors are of that a linear balance has left: M and C_q alone, at these positions.
+#[derive(Debug, Default)]
+struct Factored {
+    count: Option<usize>,
+    t: f64,
+    /// Weight of accelerations, and the compliance.
+    weights: [f64; 2],
+    q: Vec<f64>,
+}
+
 /// Solves balances.
 pub(super) struct Solver {
     layout: Layout,
     convergence: Convergence,
     tracks: Vec<Track>,
+    factored: Factored,
     /// The unknowns (z, μ).
     pub z: Vec<f64>,
     z_start: Vec<f64>,
@@ -78,6 +89,7 @@ impl Solver {
             layout,
             convergence: Convergence::new(newton),
             tracks: Vec::new(),
+            factored: Factored::default(),
             z: zeros(size),
             z_start: zeros(size),
             r: zeros(size),

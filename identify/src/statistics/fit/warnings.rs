@@ -149,8 +149,9 @@ impl Statistics {
         let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
         if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
             && scaled(most) > 3.0 * scaled(least)
-            // estimated ones are what the residuals say
+            // estimated ones are what the residuals say, and where none are given, that is told
             && self.noise != Noise::PerSensor
+            && self.outputs.iter().any(|output| output.deviation != 1.0)
         {
             warnings.push(format!(
                 "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \

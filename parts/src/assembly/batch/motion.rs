@@ -331,12 +331,18 @@ impl BatchEvaluator<'_> {
     fn bend(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
         let (batch, slots) = (self.batch, self.slots);
         let plans = &batch.plans;
-        self.curve(e, x.t);
+        // where positions are known, second derivatives are no part of the matrix
+        match weights.position == 0.0 {
+            true => self.slope(e, x.t),
+            false => self.curve(e, x.t),
+        }
         let MotionKernels { slopes, second_slopes, .. } = &self.motion;
         let places = batch.places(e, |p| p.jacobian);
         copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
         add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
-        add(matrix, &slots.geometric[batch.places(e, |p| p.geometric)], second_slopes, weights.position);
+        if weights.position != 0.0 {
+            add(matrix, &slots.geometric[batch.places(e, |p| p.geometric)], second_slopes, weights.position);
+        }
     }
 
     /// The derivatives of dC/dt by the coordinates in which constraints are not linear.

@@ -34,11 +34,16 @@ impl Task<'_, '_> {
         let limit = self.solver.convergence.max_iterations();
         let is_linear = self.balance.is_linear;
         self.solver.convergence.begin();
-        let mut renew = true;
+        // a list of linear balances at the same positions needs factors once
+        let mut renew = !self.has_factors(layout);
         let mut worst = (f64::INFINITY, 0);
         let mut sizes = [0.0; 2];
         for iteration in 1..=limit {
-            if !self.equations(layout, renew) {
+            let regular = self.equations(layout, renew);
+            if renew && is_linear {
+                self.note_factors(layout);
+            }
+            if !regular {
                 let finite = self.solver.r.iter().all(|r| r.is_finite());
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
@@ -187,6 +192,32 @@ impl Task<'_, '_> {
             self.solve_factors();
         }
         regular && self.solver.r.iter().all(|r| r.is_finite())
+    }
+
+    /// True if the factors are there that a linear balance is to have.
+    fn has_factors(&mut self, layout: Layout) -> bool {
+        let Solver { factored, .. } = &*self.solver;
+        let is_untouched = self.balance.is_linear
+            && !self.balance.is_of_start
+            && factored.count.is_some_and(|count| self.system.factored() == Some(count))
+            && factored.t == self.place.t
+            && factored.weights == [self.weights.acceleration, self.weights.compliance];
+        if !is_untouched {
+            return false;
+        }
+        self.solver.update(layout, self.balance, self.x, false);
+        self.solver.factored.q == self.x[layout.range(self.balance.at[0])]
+    }
+
+    /// Keeps what the factors of a linear balance are of.
+    fn note_factors(&mut self, layout: Layout) {
+        let factored = &mut self.solver.factored;
+        factored.count = self.system.factored().filter(|_| !self.balance.is_of_start);
+        if factored.count.is_some() {
+            (factored.t, factored.weights) = (self.place.t, [self.weights.acceleration, self.weights.compliance]);
+            factored.q.clear();
+            factored.q.extend_from_slice(&self.x[layout.range(self.balance.at[0])]);
+        }
     }
 
     /// The increment from the residual in `r`.
