@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 mod classic;
+mod parallelogram;
 mod record;
 
 /// A joint with the link that it carries.
