@@ -136,27 +136,39 @@ impl Problem {
         Ok(self)
     }
 
-    /// So many samples of each sensor are worth an independent one at `u`, by one run of each experiment without derivatives; 1 where residuals are not
+    /// So many samples of each sensor are worth an independent one at `u`, by one run of each experiment without derivatives, unless a record tells; 1 where residuals are not
     /// correlated.
     fn correlations(&self, u: &[f64]) -> Result<Vec<f64>> {
         let sensors: Vec<&UnknownDeviation> = self.unknown_deviations.iter().collect();
         let mut counts = vec![(0.0, 0.0); sensors.len()];
-        for experiment in &self.experiments {
+        for (number, experiment) in self.experiments.iter().enumerate() {
             let Some(cost) = experiment.cost.as_least_squares() else { continue };
             let signature = experiment.simulation.signature();
-            let is_seen = |reference: &&Reference| {
+            let is_seen = |(_, reference): &(usize, &Reference)| {
                 sensors.iter().any(|own| own.is_correlated && own.sees(experiment, reference.output))
             };
-            let references: Vec<&Reference> = cost.references().iter().filter(is_seen).collect();
+            let references: Vec<(usize, &Reference)> = cost.references().iter().enumerate().filter(is_seen).collect();
             if references.is_empty() {
                 continue;
             }
-            let outputs: Vec<usize> = references.iter().map(|reference| reference.output).collect();
-            let told = experiment.simulation.outputs(&experiment.own(u), &outputs)?;
-            for (reference, told) in references.into_iter().zip(told) {
-                let period = cost.quantity(reference, signature).period;
-                let residual = |i: usize| costate::signature::difference(told[i], reference.values[i], period);
-                let residuals: Vec<f64> = cost.samples(reference).map(residual).collect();
+            // what is linear has been run once and for all
+            let known = |(place, _): &(usize, &Reference)| {
+                self.record.as_ref().and_then(|record| record.residuals((number, experiment), *place, u))
+            };
+            let all: Vec<Vec<f64>> = match references.iter().map(known).collect::<Option<Vec<Vec<f64>>>>() {
+                Some(known) => known,
+                None => {
+                    let outputs: Vec<usize> = references.iter().map(|(_, reference)| reference.output).collect();
+                    let told = experiment.simulation.outputs(&experiment.own(u), &outputs)?;
+                    let of = |((_, reference), told): (&(usize, &Reference), &Vec<f64>)| {
+                        let period = cost.quantity(reference, signature).period;
+                        let residual = |i: usize| costate::signature::difference(told[i], reference.values[i], period);
+                        cost.samples(reference).map(residual).collect()
+                    };
+                    references.iter().zip(&told).map(of).collect()
+                }
+            };
+            for ((_, reference), residuals) in references.into_iter().zip(all) {
                 let (count, worth) = (residuals.len() as f64, worth(&residuals));
                 for (sensor, (samples, independent)) in sensors.iter().zip(&mut counts) {
                     if sensor.sees(experiment, reference.output) {

@@ -26,6 +26,9 @@ pub(crate) fn is_same(cost: f64, told: f64) -> bool {
 /// Where linearity is tried: so many sizes of each parameter away.
 const AWAY: f64 = 0.3;
 
+/// Numbers of residuals and derivatives of an experiment that are kept at most.
+const MOST_KEPT: usize = 16_000_000;
+
 /// The residuals of all experiments.
 pub struct LinearRecord {
     parts: Vec<Part>,
@@ -40,6 +43,8 @@ struct Part {
     columns: Vec<usize>,
     /// Residuals of each reference, and the deviation that they are divided by.
     references: Vec<(Linearised, f64)>,
+    /// Every residual of each reference with its derivatives by the columns, one behind the other, where samples are to be seen one by one; else none.
+    rows: Vec<Vec<f64>>,
     /// True if what the mechanism is made of is linear in the parameters, too.
     is_linear: bool,
 }
@@ -98,9 +103,10 @@ impl LinearRecord {
             away[k] = if there <= parameter.upper { there } else { (start[k] - step).max(parameter.lower) };
         }
         let mut work: Vec<(&Experiment, &LeastSquares)> = problem.experiments.iter().zip(costs).collect();
+        let is_kept = problem.unknown_deviations.iter().any(|own| own.is_correlated);
         let threads = threads()?.min(work.len()).max(1);
         let parts = in_parallel(&mut work, threads, |_, (experiment, cost)| {
-            Part::of(experiment, cost, (start, &away, free), interrupt)
+            Part::of(experiment, cost, (start, &away, free), is_kept, interrupt)
         });
         let parts: Option<Vec<Part>> = match parts {
             // where there is no run, the search says so
@@ -115,17 +121,25 @@ impl LinearRecord {
         self.parts.iter().all(|part| part.is_linear)
     }
 
+    /// Residuals of an experiment's reference at `u`, sample by sample, over the deviation of when the record was made; `None` if they are not kept, or something
+    /// else than what was varied has changed. They are kept where residuals of some sensor are correlated.
+    pub fn residuals(&self, experiment: (usize, &Experiment), reference: usize, u: &[f64]) -> Option<Vec<f64>> {
+        let part = self.parts.get(experiment.0)?;
+        let rows = part.rows.get(reference)?;
+        let at = part.innermost(&experiment.1.own(u))?;
+        let moved = part.moved(&at);
+        let told =
+            |row: &[f64]| row[0] + row[1..].iter().zip(moved.iter()).map(|(slope, moved)| slope * moved).sum::<f64>();
+        Some(rows.chunks_exact(moved.len() + 1).map(told).collect())
+    }
+
     /// Residuals of each experiment's references at `u`, with derivatives by the parameters of its model, as they are divided by the deviations of now.
     /// `None` if something else than what was varied has changed.
     pub(crate) fn references(&self, problem: &Problem, u: &[f64]) -> Option<Vec<Vec<Linearised>>> {
         let costs = problem.least_squares()?;
         let of = |((part, experiment), cost): ((&Part, &Experiment), &LeastSquares)| {
             let own = experiment.own(u);
-            let at = values(&*part.system, &own);
-            let is_same = |k: usize| part.columns.binary_search(&k).is_ok() || at[k] == part.base[k];
-            if !(0..at.len()).all(is_same) {
-                return None;
-            }
+            let at = part.innermost(&own)?;
             let by = slopes(&*part.system, &own).select_rows(&part.columns);
             let moved = part.moved(&at);
             let references = part.references.iter().zip(cost.references()).map(|((found, deviation), reference)| {
@@ -226,6 +240,7 @@ impl Part {
         experiment: &Experiment,
         cost: &LeastSquares,
         (start, away, free): (&[f64], &[f64], &[usize]),
+        is_kept: bool,
         interrupt: &Interrupt,
     ) -> Result<Option<Self>> {
         let system = experiment.simulation.shared_system();
@@ -239,14 +254,21 @@ impl Part {
         let mut gradient = Gradient::by_parameters(&inner, cost, &columns)?.interrupted_by(interrupt);
         let mut reductions = vec![Reduction::new(columns.len()); cost.references().len()];
         let mut derivatives = vec![0.0; columns.len()];
+        let samples: usize = cost.references().iter().map(|reference| reference.values.len()).sum();
+        let is_kept = is_kept && samples * (columns.len() + 1) <= MOST_KEPT;
+        let mut rows = vec![Vec::new(); if is_kept { cost.references().len() } else { 0 }];
         gradient.residual_rows(&base, cost, &mut |row| {
             let root = row.weight.sqrt();
+            if let Some(rows) = rows.get_mut(row.reference) {
+                rows.push(row.residual);
+                rows.extend(columns.iter().map(|&k| row.derivatives[k]));
+            }
             derivatives.iter_mut().zip(&columns).for_each(|(own, &k)| *own = root * row.derivatives[k]);
             reductions[row.reference].add(&derivatives, root * row.residual);
         })?;
         let references = reductions.into_iter().zip(cost.references());
         let references = references.map(|(own, reference)| (own.finish(), reference.deviation)).collect();
-        let part = Part { system, base, columns, references, is_linear: by[0] == by[1] };
+        let part = Part { system, base, columns, references, rows, is_linear: by[0] == by[1] };
         // what was left out as inconsistent, or is no number, is no record
         if !gradient.left_out().is_empty() || part.references.iter().any(|(own, _)| !own.cost().is_finite()) {
             return Ok(None);
@@ -256,6 +278,13 @@ impl Part {
         let most = told.max(part.references.iter().map(|(own, _)| own.cost()).sum());
         let off = (told - predicted).abs() / most;
         Ok((off <= LINEAR).then_some(part))
+    }
+
+    /// Innermost parameters for those of the experiment's model; `None` if something else than what was varied has changed.
+    fn innermost(&self, own: &[f64]) -> Option<Vec<f64>> {
+        let at = values(&*self.system, own);
+        let is_same = |k: usize| self.columns.binary_search(&k).is_ok() || at[k] == self.base[k];
+        (0..at.len()).all(is_same).then_some(at)
     }
 
     fn moved(&self, u: &[f64]) -> DVector<f64> {

@@ -855,6 +855,21 @@ fn a_record_tells_of_factors_what_the_engine_does() {
         let fixed: Vec<usize> = free.iter().copied().filter(|k| *k != free[1]).collect();
         let record = LinearRecord::of(&problem, &problem.start, &fixed, &Interrupt::default()).unwrap().unwrap();
         assert!(record.linearise(&problem, &at).unwrap().is_none());
+        drop(engine);
+        // sample by sample, where that is asked for
+        let name = &entry.scenario.outputs[0];
+        let problem = problem.estimate_deviation(name).unwrap().of_correlated_residuals(name).unwrap();
+        let record = LinearRecord::of(&problem, &problem.start, &free, &Interrupt::default()).unwrap().unwrap();
+        let told = record.residuals((0, &problem.experiments[0]), 0, &at).unwrap();
+        let known =
+            costate_identify::statistics::fits(&problem, &problem.experiments, &at).unwrap().remove(0).residuals;
+        let most = known.iter().fold(0.0, |most: f64, own| most.max(own.abs()));
+        let deviation = problem.least_squares().unwrap()[0].references()[0].deviation;
+        let told: Vec<f64> = told.iter().map(|own| own * deviation).collect();
+        assert!(
+            told.len() == 21 && told.iter().zip(&known).all(|(a, b)| (a - b).abs() < 1e-9 * most),
+            "{told:?} {known:?}"
+        );
     }
 }
 
