@@ -304,15 +304,29 @@ fn intervals_cover_what_made_the_record() {
     std::fs::write(path("robot.urdf"), drawn.robot.urdf()).unwrap();
     let repeats = std::env::var("COSTATE_REPEATS").map_or(5, |number| number.parse().unwrap());
     let mut off: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for _ in 0..repeats {
-        log(&mut random, 1e-6, 0.1);
-        let problem = moved(drawn.sums());
-        let specification = costate_identify::problem_file::parse(&problem, &path("problem.toml")).unwrap();
+    let fitted = |problem: &str| {
+        let specification = costate_identify::problem_file::parse(problem, &path("problem.toml")).unwrap();
         let problem = specification.build(&registry).unwrap();
         let settings = costate_identify::Settings::default();
         let fit = costate_identify::identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         let statistics = Statistics::of(&problem, &fit, Noise::Estimated).unwrap();
-        let names = &problem.parameters;
+        (problem.parameters, statistics)
+    };
+    let error = |statistics: &Statistics, name: &str| {
+        statistics.parameters.iter().find(|own| own.name == name).unwrap().standard_error
+    };
+    let is_told = |statistics: &Statistics| {
+        let told = statistics.warnings.iter().find(|told| told.contains("rest on what is held at its bound"))?;
+        let told = told.split("that of `robot_d_j1` would be ").nth(1)?;
+        told.split(' ').next()?.parse::<f64>().ok()
+    };
+    let mut last = (String::new(), f64::NAN);
+    for _ in 0..repeats {
+        log(&mut random, 1e-6, 0.1);
+        let problem = moved(drawn.sums());
+        let (names, statistics) = fitted(&problem);
+        assert_eq!(is_told(&statistics), None);
+        last = (problem, error(&statistics, "robot_d_j1"));
         for own in statistics.parameters.iter().filter(|own| own.standard_error.is_finite()) {
             off.entry(own.name.clone()).or_default().push((own.value - known[&own.name]) / own.standard_error);
         }
@@ -323,6 +337,13 @@ fn intervals_cover_what_made_the_record() {
                 .push((own.combination.value - meant) / own.standard_error);
         }
     }
+    // where a bound stops one of two that are told together, the error of the other is that of who knows the first, and how much rests on that is told
+    let (problem, free) = last;
+    let bound = "robot_d_j2 = { start = -1.0, lower = -2.0, upper = -0.5 }";
+    let (_, statistics) = fitted(&problem.replace("robot_d_j2 = { lower = -100.0 }", bound));
+    let (held, told) =
+        (error(&statistics, "robot_d_j1"), is_told(&statistics).unwrap_or_else(|| panic!("{:?}", statistics.warnings)));
+    assert!(told > 2.0 && (told / (free / held) - 1.0).abs() < 0.2, "{told} {free} {held}");
     if repeats > 5 {
         for (name, all) in &off {
             let within = all.iter().filter(|off| off.abs() < 1.96).count();

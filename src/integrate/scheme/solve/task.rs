@@ -40,7 +40,7 @@ impl Task<'_, '_> {
         let mut sizes = [0.0; 2];
         for iteration in 1..=limit {
             let regular = self.equations(layout, renew);
-            if renew && is_linear {
+            if renew && is_linear && regular {
                 self.note_factors(layout);
             }
             if !regular {
