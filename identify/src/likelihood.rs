@@ -136,8 +136,8 @@ impl Problem {
         Ok(self)
     }
 
-    /// So many samples of each sensor are worth an independent one at `u`, by one run of each experiment without derivatives, unless a record tells; 1 where residuals are not
-    /// correlated.
+    /// So many samples of each sensor are worth an independent one at `u`, by the record of linear residuals, or else by one run of each experiment without
+    /// derivatives; 1 where residuals are not correlated.
     fn correlations(&self, u: &[f64]) -> Result<Vec<f64>> {
         let sensors: Vec<&UnknownDeviation> = self.unknown_deviations.iter().collect();
         let mut counts = vec![(0.0, 0.0); sensors.len()];

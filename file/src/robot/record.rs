@@ -148,8 +148,8 @@ pub fn given_motions(
     }))
 }
 
-/// Lines for the offsets of joints without motors, which stay zero: what follows a leader or is moved by a loop has nothing that would draw it one way, and
-/// its offset is as good as told by nothing.
+/// Lines that keep the offsets of joints without motors at zero: nothing draws a follower, or a joint that a loop moves, one way, and a log of the motors hardly
+/// tells its offset from weight.
 pub(super) fn offsets_without_motors(declared: &Declared, has_motor: impl Fn(usize) -> bool) -> Vec<String> {
     let offsets = declared.joints.iter().filter(|(joint, kind, _)| *kind == "offset" && !has_motor(*joint));
     offsets.map(|(_, _, name)| format!("robot_{name} = {{ fixed = true }}      # no motor")).collect()

@@ -14,7 +14,7 @@ mod parallelogram;
 mod record;
 
 /// A joint with the link that it carries.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Joint {
     /// Number of the link that it is on; 0 is the base.
     parent: usize,

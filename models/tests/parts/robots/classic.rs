@@ -4,22 +4,7 @@ use super::{Folder, Joint, Loop, Robot, outputs};
 
 /// A link of a uniform tensor, on a hinge.
 fn hinged(parent: usize, [origin, angles, axis, center]: [[f64; 3]; 4], mass: f64, moments: [f64; 3]) -> Joint {
-    Joint {
-        parent,
-        is_prismatic: false,
-        is_fixed: false,
-        origin,
-        angles,
-        axis,
-        mass,
-        center,
-        inertia_angles: [0.0; 3],
-        moments,
-        friction: None,
-        rotor: 0.0,
-        mimic: None,
-        in_loop_of: Some(0),
-    }
+    Joint { parent, origin, angles, axis, mass, center, moments, in_loop_of: Some(0), ..Joint::default() }
 }
 
 /// Andrews' squeezer (Hairer & Wanner 1996, section VI.9; Schiehlen 1990), with joints at zero where it starts.

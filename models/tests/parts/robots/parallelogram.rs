@@ -16,22 +16,8 @@ const OF_PARALLELOGRAM: usize = 3;
 /// Joints of `examples/palletizer.urdf`, without bodies.
 fn palletizer() -> Robot {
     let (x, y, z) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
-    let joint = |(parent, origin, axis): (usize, [f64; 3], [f64; 3])| Joint {
-        parent,
-        is_prismatic: false,
-        is_fixed: false,
-        origin,
-        angles: [0.0; 3],
-        axis,
-        mass: 0.0,
-        center: [0.0; 3],
-        inertia_angles: [0.0; 3],
-        moments: [0.0; 3],
-        friction: None,
-        rotor: 0.0,
-        mimic: None,
-        in_loop_of: None,
-    };
+    let joint =
+        |(parent, origin, axis): (usize, [f64; 3], [f64; 3])| Joint { parent, origin, axis, ..Joint::default() };
     let all = [
         (0, [0.0, 0.0, 0.3], z),
         (1, [0.2, 0.0, 0.4], y),

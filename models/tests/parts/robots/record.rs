@@ -40,8 +40,6 @@ impl Machine {
             let change = if away { 1.0 + 0.3 * (2.3 * k as f64).sin() } else { 1.0 };
             Joint {
                 parent,
-                is_prismatic: false,
-                is_fixed: false,
                 origin,
                 angles,
                 axis,
@@ -51,8 +49,7 @@ impl Machine {
                 moments: [1.0, 1.4, 0.9].map(|part| part * size * change),
                 friction: Some([0.5 + 0.1 * k as f64, 0.4 + 0.05 * k as f64].map(|own| own * change)),
                 rotor: if k == 0 || k == 1 || k == 4 { 0.3 * change } else { 0.0 },
-                mimic: None,
-                in_loop_of: None,
+                ..Joint::default()
             }
         };
         let (x, y, z, zero) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]);
