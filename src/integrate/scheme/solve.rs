@@ -282,17 +282,7 @@ impl Solver {
     /// Point at which the balance is evaluated, with the unknowns in `z`.
     #[inline(always)]
     pub fn point<'a>(&'a self, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
-        self.point_in(self.layout, balance, x, place)
-    }
-
-    #[inline(always)]
-    fn point_in<'a>(&'a self, layout: Layout, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
-        let [q, v] = balance.at.map(|block| &x[layout.range(block)]);
-        let a = match balance.inertia {
-            Inertia::Of(block) => &x[layout.range(block)],
-            Inertia::Unknown(_) => &self.inertia[..],
-        };
-        Point { t: place.t, q, v, a, lambda: &self.z[layout.n..layout.n + layout.m], w: place.w }
+        point_of(self.layout, balance, [&self.z, &self.inertia], x, place)
     }
 
     /// The residual at `x`, for messages.
@@ -308,4 +298,29 @@ impl Solver {
         system.residual(&self.point(balance, x, place), balance.equations, dynamics, constraint);
         r
     }
+}
+
+/// Point at which a balance is evaluated, with these unknowns, and the multiple of them that M may multiply.
+#[inline(always)]
+fn point_of<'a>(
+    layout: Layout,
+    balance: &Prepared,
+    [z, inertia]: [&'a [f64]; 2],
+    x: &'a [f64],
+    place: Place<'a>,
+) -> Point<'a> {
+    let n = layout.n;
+    let (q, v, a) = if balance.is_plain {
+        let (q, rest) = x[..3 * n].split_at(n);
+        let (v, a) = rest.split_at(n);
+        (q, v, a)
+    } else {
+        let [q, v] = balance.at.map(|block| &x[layout.range(block)]);
+        let a = match balance.inertia {
+            Inertia::Of(block) => &x[layout.range(block)],
+            Inertia::Unknown(_) => inertia,
+        };
+        (q, v, a)
+    };
+    Point { t: place.t, q, v, a, lambda: &z[n..n + layout.m], w: place.w }
 }

@@ -61,7 +61,8 @@ impl Transfer {
     /// known x, of a state whose first four blocks these are, into `base`, one behind the other.
     #[inline(always)]
     pub fn base(&self, n: usize, x: &[f64], base: &mut [f64]) {
-        let (q, rest) = x[..4 * n].split_at(n);
+        let (x, base) = (&x[..4 * n], &mut base[..4 * n]);
+        let (q, rest) = x.split_at(n);
         let (v, rest) = rest.split_at(n);
         let (a, s) = rest.split_at(n);
         for (k, row) in self.known.iter().enumerate() {
@@ -72,7 +73,8 @@ impl Transfer {
     /// base + unknown z into the first `blocks` blocks of a state.
     #[inline(always)]
     pub fn update(&self, n: usize, blocks: usize, (base, z): (&[f64], &[f64]), x: &mut [f64]) {
-        let z = &z[..n];
+        // cut once, they need no look at their ends any more
+        let (base, z, x) = (&base[..4 * n], &z[..n], &mut x[..4 * n]);
         for (k, factor) in self.unknown.iter().enumerate().take(blocks) {
             let (x, base) = (&mut x[k * n..(k + 1) * n], &base[k * n..(k + 1) * n]);
             for ((x, base), z) in x.iter_mut().zip(base).zip(z) {

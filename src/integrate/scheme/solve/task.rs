@@ -5,7 +5,7 @@ use super::super::newton::NewtonStatus;
 use super::super::round_off::{STALLED, SignificantResidual, larger, largest, relative, sum, worst_row};
 use super::super::sizes::sized;
 use super::super::{Block, Counters, Layout};
-use super::{Failure, Place, Solver, Track};
+use super::{Failure, Place, Solver, Track, point_of};
 use crate::system::{Evaluator, Level, Point, Weights};
 
 /// Newton steps of shortened length before a step counts as failed.
@@ -242,9 +242,9 @@ impl Task<'_, '_> {
     #[inline(always)]
     fn equations(&mut self, layout: Layout, renew: bool) -> bool {
         self.solver.update(layout, self.balance, self.x, false);
-        let mut r = std::mem::take(&mut self.solver.r);
+        let Solver { z, r, inertia, load, .. } = &mut *self.solver;
         let (dynamics, constraint) = r[..layout.n + layout.m].split_at_mut(layout.n);
-        let point = self.solver.point_in(layout, self.balance, self.x, self.place);
+        let point = point_of(layout, self.balance, [z, inertia], self.x, self.place);
         self.counters.iterations += 1;
         let regular = if renew {
             self.counters.factorisations += 1;
@@ -258,7 +258,7 @@ impl Task<'_, '_> {
             self.system.constraint(Level::Acceleration, &Point { a, ..point }, constraint);
         }
         if !self.balance.load.is_empty() {
-            dynamics.iter_mut().zip(&self.solver.load).for_each(|(r, load)| *r += load);
+            dynamics.iter_mut().zip(load).for_each(|(r, load)| *r += *load);
         }
         let scale = 1.0 / self.weights.of_level();
         constraint.iter_mut().for_each(|c| *c *= scale);
@@ -266,7 +266,6 @@ impl Task<'_, '_> {
         if compliance != 0.0 {
             constraint.iter_mut().zip(point.lambda).for_each(|(c, mu)| *c -= compliance * mu);
         }
-        self.solver.r = r;
         if self.balance.is_of_start && renew { self.watch(regular) } else { regular }
     }
 
