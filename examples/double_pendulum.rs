@@ -34,15 +34,20 @@ fn main() -> costate_identify::Result<()> {
     let mut known: Option<Vec<f64>> = None;
     // over long swings, small errors of the parameters grow: the horizon grows with what is known
     let all = REFINEMENTS.map(|(name, ..)| name);
-    let stages: [(f64, usize, &str, &[&str]); 7] = [
+    let stages: [(f64, usize, &str, &[&str]); 11] = [
         (0.3, 1, "viscous", &[]),
+        (0.6, 1, "viscous", &[]),
         (1.0, 1, "viscous", &[]),
+        (1.5, 1, "viscous", &[]),
         (1.8, 1, "viscous", &[]),
         (3.0, 1, "viscous", &[]),
-        (3.0, 1, "viscous, air", &["drag2"]),
-        (3.0, 1, "refined", &all),
-        (3.0, 2, "refined", &all),
+        (3.0, 1, "and air", &["drag2"]),
+        (3.0, 1, "and dry, first joint", &["drag2", "dry1"]),
+        (3.0, 1, "and dry, both", &["drag2", "dry1", "dry2"]),
+        (3.0, 1, "and offsets", &all),
+        (3.0, 2, "and offsets", &all),
     ];
+    let mut found_ratios = Vec::new();
     for (end, substeps, friction, freed) in stages {
         let mut problem = measured(&record, usize::MAX, end, substeps, physical)?;
         let places = PHYSICAL.len()..PHYSICAL.len() + REFINEMENTS.len();
@@ -66,10 +71,14 @@ fn main() -> costate_identify::Result<()> {
             found.outcome.evaluations.to_string(),
             number(found.seconds),
         ]);
-        if end > 1.0 {
+        let values = found.values();
+        let until = [friction.to_string(), number(times[times.len() - 1]), substeps.to_string()];
+        found_ratios.push(until.into_iter().chain(ratios(&values).map(number)).collect());
+        // what all of a swing says with the least and with the most of what is free
+        if end > 1.8 && (freed.is_empty() || freed.len() == all.len()) {
             account(&mut problem, &found)?;
         }
-        known = Some(found.values());
+        known = Some(values);
     }
     let header = [
         "friction",
@@ -83,6 +92,8 @@ fn main() -> costate_identify::Result<()> {
         "time [s]",
     ];
     println!("{}", table(&header, &rows));
+    let header: Vec<&str> = ["friction", "until [s]", "substeps"].into_iter().chain(RATIOS).collect();
+    println!("{}", table(&header, &found_ratios));
     Ok(())
 }
 
@@ -111,11 +122,16 @@ fn account(problem: &mut Problem, found: &Identification) -> costate_identify::R
     let parameters: Vec<Vec<String>> = (0..PHYSICAL.len() + REFINEMENTS.len()).map(listed).collect();
     println!("{}", table(&["parameter", "unit", "found", "standard error"], &parameters));
     let values = found.values();
-    let published = ratios(&PHYSICAL.map(|(.., nominal, _)| nominal));
+    // the length of the first arm follows from what is determined and from gravity, the last of the physical parameters
+    let determined = |values: &[f64]| {
+        let all = ratios(values);
+        all.into_iter().chain([values[PHYSICAL.len() - 1] * all[1] / all[3]])
+    };
     let compared: Vec<Vec<String>> = RATIOS
-        .iter()
-        .zip(published)
-        .zip(ratios(&values))
+        .into_iter()
+        .chain(["L1 = g H12/G2 [m]"])
+        .zip(determined(&PHYSICAL.map(|(.., nominal, _)| nominal)))
+        .zip(determined(&values))
         .map(|((name, published), ratio)| {
             let off = format!("{:+.2} %", 100.0 * (ratio / published - 1.0));
             vec![name.to_string(), number(published), number(ratio), off]

@@ -66,22 +66,81 @@ fn tools_that_are_absent_are_told() {
     assert!(run.code == 2 && run.err.contains("there is no tool `scypi`; known: scipy"), "{}", run.err);
 }
 
-// Protects numbers in pages: a page that says what its command prints passes, a mutated one is found by page and line.
+const PAGE: &str = "\
+<!-- from `costate models slider_crank`: 0.35, 1.6 -->
+
+Over 0.35 s, from 1.6 kg.
+And more.
+
+Not 7777, which no command names.
+
+<!-- from `costate models slider_crank`: all -->
+| x77 | nominal | start |
+|---|---|---|
+| m_slider | 0.80 | 1.6 |
+| k | -200 | 1e2 |
+
+<!-- from `costate models slider_crank` -->
+```text
+    m_slider kg 0.8004 1.6 1e-6 linear free
+..
+  coordinates: x1 ...
+```
+
+<!-- from `costate identify emps --data {emps}`: 5 -->
+Of 5 parameters.
+";
+
+// Protects stale numbers from standing in pages: those that a page changes, those that a command no longer prints to the digits that are written, and quoted
+// lines. Names and what no command names are no numbers; a record that nobody has given is said, and one whose path has a space is taken.
 #[test]
-fn stale_numbers_in_pages_are_found() {
+fn numbers_in_pages_are_held() {
     let place = Place::new();
-    let page = "<!-- from `costate models oscillator`: 5 -->\n\nk is 1 of 5 parameters.\n";
-    place.write("page.md", page.replace('5', "77"));
-    let run = place.run("bench --docs page.md");
-    assert!(run.code == 1 && run.out.contains("page.md:1: 77 is not what the command prints"), "{}", run.out);
+    let check = |page: &str| {
+        place.write("page.md", page);
+        place.run("bench --docs page.md")
+    };
+    let good = check(PAGE);
+    assert!(
+        good.code == 0
+            && good.out.contains("numbers and quotations: 7, none is stale; 1 for want of a record, --emps FILE"),
+        "{}{}",
+        good.out,
+        good.err
+    );
+    for (written, mutated, said) in [
+        ("Over 0.35 s", "Over 0.36 s", "page.md:1: 0.35 does not stand below"),
+        ("0.35", "0.36", "page.md:1: 0.36 is not what the command prints"),
+        ("| 0.80 |", "| 0.81 |", "page.md:8: 0.81 is not what the command prints"),
+        ("1e2 |", "1.3e2 |", "page.md:8: 1.3e2 is not what the command prints"),
+        ("0.8004", "0.81", "page.md:14: not printed:     m_slider kg 0.81 1.6 1e-6 linear free"),
+        ("coordinates: x1 ...", "states: x1 ...", "page.md:14: not printed:   states: x1 ..."),
+        ("models slider_crank", "models slider_crunk", "the command does not answer"),
+    ] {
+        let run = check(&PAGE.replace(written, mutated));
+        assert!(run.code == 1 && run.out.contains("STALE") && run.out.contains(said), "{mutated}: {}", run.out);
+    }
+    for wrong in [
+        "<!-- from `costate models`: -->\n1\n",
+        "<!-- from `costate models`: all -->\nnone\n",
+        "<!-- from `costate models` -->\n1\n",
+        "<!-- from `costate models: 1 -->\n",
+        "no command\n",
+    ] {
+        let run = check(wrong);
+        assert!(
+            run.code == 2 && run.err.contains("write") | run.err.contains("name a command"),
+            "{wrong}: {}",
+            run.err
+        );
+    }
     for (command, answer) in [("costate no-such", "exit status: 2"), ("costate bench --docs page.md", "without end")] {
-        place.write("page.md", format!("<!-- from `{command}`: 1 -->\n1\n"));
-        let run = place.run("bench --docs page.md");
+        let run = check(&format!("<!-- from `{command}`: 1 -->\n1\n"));
         assert!(run.code == 1 && run.out.contains(answer), "{command}: {}", run.out);
     }
-    place.write("page.md", "No numbers.\n");
-    let run = place.run("bench --docs page.md");
-    assert!(run.code == 2 && run.err.contains("no page names a command"), "{}", run.err);
-    place.write("page.md", "<!-- from `costate modes half_car` -->\n```text\nhalf_car: small motions ...\n```\n");
-    assert!(place.good("bench --docs page.md").out.contains("none is stale"));
+    // the command is run with the file, which says that it is none
+    place.write("page.md", PAGE);
+    place.write("my record.txt", "no record\n");
+    let run = Place::end(place.command("bench --docs page.md --emps").arg("my record.txt"));
+    assert!(run.code == 1 && !run.out.contains("for want of a record"), "{}", run.out);
 }
