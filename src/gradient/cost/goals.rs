@@ -12,6 +12,7 @@
 
 use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
 use crate::grid::TimeGrid;
+use crate::shown::number;
 use crate::signature::{Signature, difference};
 use crate::system::StateVector;
 use crate::{Error, Result};
@@ -98,11 +99,11 @@ impl Goal {
         let output = &self.output;
         match &self.aim {
             Aim::Follow(_) => format!("{output} follows its path"),
-            Aim::Reach(value) => format!("{output} reaches {value} at the end"),
+            Aim::Reach(value) => format!("{output} reaches {} at the end", number(*value)),
             Aim::Within { lower, upper } => match (lower.is_finite(), upper.is_finite()) {
-                (true, true) => format!("{output} stays within {lower} and {upper}"),
-                (true, false) => format!("{output} stays above {lower}"),
-                _ => format!("{output} stays below {upper}"),
+                (true, true) => format!("{output} stays within {} and {}", number(*lower), number(*upper)),
+                (true, false) => format!("{output} stays above {}", number(*lower)),
+                _ => format!("{output} stays below {}", number(*upper)),
             },
         }
     }
