@@ -138,9 +138,10 @@ fn numbers_in_pages_are_held() {
         let run = check(&format!("<!-- from `{command}`: 1 -->\n1\n"));
         assert!(run.code == 1 && run.out.contains(answer), "{command}: {}", run.out);
     }
-    // the command is run with the file, which says that it is none
+    // the command has got the whole path
     place.write("page.md", PAGE);
     place.write("my record.txt", "no record\n");
     let run = Place::end(place.command("bench --docs page.md --emps").arg("my record.txt"));
     assert!(run.code == 1 && !run.out.contains("for want of a record"), "{}", run.out);
+    assert!(run.out.contains("error: my record.txt, line 1: the file ends after its header"), "{}", run.out);
 }
