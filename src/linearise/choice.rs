@@ -1,6 +1,6 @@
 //! Choice of derivatives by parameters that are found forwards, and of those in reverse: whatever takes fewer passes.
 
-use super::constraint::pairs_of;
+use super::constraint::{CurvatureBy, pairs_of};
 use super::kernel::Sizes;
 use super::plan::Plan;
 use super::structure::Structure;
@@ -35,13 +35,16 @@ impl Plan {
 
 /// The price of C with first and second derivatives by so many coordinates and parameters.
 fn of_constraints(coordinates: usize, parameters: usize) -> usize {
-    match coordinates + parameters {
-        0 => 0,
-        1 => 4,
-        2 => 9,
-        3..=4 => 25,
-        5..=6 => 30 * pairs_of(coordinates, coordinates + parameters, 3).len(),
-        all => 45 * pairs_of(coordinates, all, super::functions::LANES).len(),
+    let variables = coordinates + parameters;
+    if variables == 0 {
+        return 0;
+    }
+    match CurvatureBy::of(coordinates, variables) {
+        CurvatureBy::Pairs(first, second) => (1 + first) * (1 + second),
+        CurvatureBy::Groups(width) => {
+            let price = if width == 3 { 30 } else { 45 };
+            price * pairs_of(coordinates, variables, width).len()
+        }
     }
 }
 

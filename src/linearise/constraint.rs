@@ -1,6 +1,6 @@
 //! Constraints with first and second derivatives from nested [`Jet`]s or [`SecondOrder`] numbers, and their time derivatives.
 
-use super::functions::{ConstraintOn, Functions, LANES, Second, Square};
+use super::functions::{ConstraintOn, Functions, LANES, Pairs, Second};
 use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
@@ -46,15 +46,38 @@ pub fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn Jacobia
     }
 }
 
+/// How the curvature of C by so many coordinates among so many variables is found.
+pub(super) enum CurvatureBy {
+    /// All pairs in one evaluation, of numbers with `1 + W` derivatives for each of `1 + C`.
+    Pairs(usize, usize),
+    /// Groups of so many, two at a time.
+    Groups(usize),
+}
+
+impl CurvatureBy {
+    pub fn of(coordinates: usize, variables: usize) -> Self {
+        match (coordinates, variables) {
+            (_, 0..=1) => CurvatureBy::Pairs(1, 1),
+            (_, 2) => CurvatureBy::Pairs(2, 2),
+            (_, 3..=4) => CurvatureBy::Pairs(4, 4),
+            // two bodies in the plane, and where their joint sits on each
+            (..=2, 5..=8) => CurvatureBy::Pairs(2, 8),
+            // three of each of two bodies
+            (_, 5..=6) => CurvatureBy::Groups(3),
+            _ => CurvatureBy::Groups(LANES),
+        }
+    }
+}
+
 /// The kernel for the curvature of C by a list of variables that is not empty.
 pub fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
-    match variables.len() {
-        0..=1 => Box::new(AllPairs::<1>::new(sizes, variables)),
-        2 => Box::new(AllPairs::<2>::new(sizes, variables)),
-        3..=4 => Box::new(AllPairs::<4>::new(sizes, variables)),
-        // three of each of two bodies
-        5..=6 => Box::new(InGroups::new(sizes, variables, 3)),
-        _ => Box::new(InGroups::new(sizes, variables, LANES)),
+    let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
+    match CurvatureBy::of(coordinates, variables.len()) {
+        CurvatureBy::Pairs(1, _) => Box::new(AllPairs::<1, 1>::new(sizes, variables)),
+        CurvatureBy::Pairs(2, 2) => Box::new(AllPairs::<2, 2>::new(sizes, variables)),
+        CurvatureBy::Pairs(2, _) => Box::new(AllPairs::<2, 8>::new(sizes, variables)),
+        CurvatureBy::Pairs(..) => Box::new(AllPairs::<4, 4>::new(sizes, variables)),
+        CurvatureBy::Groups(width) => Box::new(InGroups::new(sizes, variables, width)),
     }
 }
 
@@ -104,33 +127,36 @@ where
     }
 }
 
-/// All pairs of few variables in one evaluation.
-struct AllPairs<const W: usize> {
+/// All pairs of few variables, the first of them a coordinate, in one evaluation.
+struct AllPairs<const C: usize, const W: usize> {
     /// Number of variables, at most `W`.
     count: usize,
+    /// The first ones, at most `C`.
     coordinates: usize,
-    q: Vec<Square<W>>,
-    u: Vec<Square<W>>,
-    c: Vec<Square<W>>,
+    q: Vec<Pairs<C, W>>,
+    u: Vec<Pairs<C, W>>,
+    c: Vec<Pairs<C, W>>,
 }
 
-impl<const W: usize> AllPairs<W> {
+impl<const C: usize, const W: usize> AllPairs<C, W> {
     fn new(sizes: Sizes, variables: Vec<usize>) -> Self {
-        let zeros = |count| vec![Square::<W>::from(0.0); count];
+        let zeros = |count| vec![Pairs::<C, W>::from(0.0); count];
         let (mut q, mut u) = (zeros(sizes.n), zeros(sizes.p));
+        let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
         for (lane, &i) in variables.iter().enumerate() {
             let jet = seeded(&mut q, &mut u, i);
             jet.re.eps[lane] = 1.0;
-            jet.eps[lane].re = 1.0;
+            if lane < coordinates {
+                jet.eps[lane].re = 1.0;
+            }
         }
-        let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
         AllPairs { count: variables.len(), coordinates, q, u, c: zeros(sizes.m) }
     }
 }
 
-impl<const W: usize> CurvatureKernel for AllPairs<W>
+impl<const C: usize, const W: usize> CurvatureKernel for AllPairs<C, W>
 where
-    for<'a> dyn Functions + 'a: ConstraintOn<Square<W>>,
+    for<'a> dyn Functions + 'a: ConstraintOn<Pairs<C, W>>,
 {
     fn evaluate(
         &mut self,
@@ -143,9 +169,9 @@ where
     ) {
         self.q.iter_mut().zip(x.q).for_each(|(jet, value)| jet.re.re = *value);
         self.u.iter_mut().zip(x.u).for_each(|(jet, value)| jet.re.re = *value);
-        self.c.fill(Square::from(0.0));
-        model.constraint(Square::from(x.t), &self.q, &self.u, &mut self.c);
-        let mut sum = [[0.0; W]; W];
+        self.c.fill(Pairs::from(0.0));
+        model.constraint(Pairs::from(x.t), &self.q, &self.u, &mut self.c);
+        let mut sum = [[0.0; W]; C];
         for ((c, lambda), (value, slopes)) in
             self.c.iter().zip(lambda).zip(value.iter_mut().zip(slopes.chunks_exact_mut(self.count)))
         {

@@ -23,6 +23,9 @@ pub struct DenseLu {
 /// Largest multiplier (entry of L) that a kept order may produce; a fresh order produces at most 1.
 const GROWTH: f64 = 16.0;
 
+/// Sizes up to this have their own code.
+pub(super) const OWN_CODE: usize = 8;
+
 /// Calls `$function::<N>` for sizes that have their own code, else `$general`.
 macro_rules! by_size {
     ($size:expr, $function:ident, ($($argument:expr),*), $general:expr) => {

@@ -61,8 +61,10 @@ impl<M: Model, D: Number> InitialOn<D> for M {
 
 /// Number with its derivative along one direction.
 pub(crate) type Dual = Jet<f64, 1>;
+/// Number with derivatives by `W` directions, and second ones by these and `C` others.
+pub(crate) type Pairs<const C: usize, const W: usize> = Jet<Jet<f64, W>, C>;
 /// Number with derivatives by all pairs of `W` directions; with one, two directions.
-pub(crate) type Square<const W: usize> = Jet<Jet<f64, W>, W>;
+pub(crate) type Square<const W: usize> = Pairs<W, W>;
 /// Lanes of second derivatives.
 pub(crate) use crate::number::LANES;
 /// Number with derivatives along a tangent, by variables in lanes.
@@ -102,6 +104,7 @@ pub trait AnyConstraint:
     + ConstraintOn<Square<1>>
     + ConstraintOn<Square<2>>
     + ConstraintOn<Square<4>>
+    + ConstraintOn<Pairs<2, 8>>
     + ConstraintOn<SecondOrder>
     + ConstraintOn<Third>
     + ConstraintOn<Fourth>

@@ -12,6 +12,7 @@ mod dense_lu;
 mod function;
 mod functions;
 mod kernel;
+mod newton_matrix;
 mod pattern;
 mod plain;
 mod plan;
@@ -43,6 +44,7 @@ use crate::Matrix;
 use crate::linear::clear;
 use crate::system::{By, Equations, Evaluator, Level, Mode, Point, SingularMatrix, StatePart, Weights};
 use choice::Choice;
+use newton_matrix::NewtonMatrix;
 use pattern::Pattern;
 use reverse::Reverse;
 use steady::Steady;
@@ -126,7 +128,7 @@ struct PlainEvaluator<'s> {
     /// K without what changes from point to point, for `template_weights`.
     template: Vec<f64>,
     template_weights: Option<Weights>,
-    lu: DenseLu,
+    matrix: NewtonMatrix,
     /// Derivatives of dC/dt and d²C/dt², as those of C: by q, m x n, and by u, m x p.
     rates: [Vec<f64>; 2],
     rates_by_parameter: [Vec<f64>; 2],
@@ -207,7 +209,7 @@ impl<'s> PlainEvaluator<'s> {
             constraint_by_parameter: vec![0.0; m * p],
             template: vec![0.0; size * size],
             template_weights: None,
-            lu: DenseLu::new(size),
+            matrix: NewtonMatrix::new(structure, sizes),
             rates: [(); 2].map(|()| vec![0.0; m * n]),
             rates_by_parameter: [(); 2].map(|()| vec![0.0; m * p]),
             rate_slopes: [(); 3].map(|()| vec![0.0; m * variables_count]),
@@ -254,11 +256,13 @@ impl<'s> PlainEvaluator<'s> {
     /// Takes first derivatives by all parameters forwards.
     fn linearise_forwards(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
         self.forward();
-        let PlainEvaluator { forward: Some(forward), lu, is_forward, .. } = self else { return Err(SingularMatrix) };
+        let PlainEvaluator { forward: Some(forward), matrix, is_forward, .. } = self else {
+            return Err(SingularMatrix);
+        };
         // the factors are this one's, as their order is
-        std::mem::swap(&mut forward.lu, lu);
+        std::mem::swap(&mut forward.matrix, matrix);
         let outcome = forward.linearise(x, weights);
-        std::mem::swap(&mut forward.lu, lu);
+        std::mem::swap(&mut forward.matrix, matrix);
         *is_forward = true;
         outcome
     }
@@ -334,7 +338,7 @@ impl<'s> PlainEvaluator<'s> {
         let coordinates = &self.structure.curved_coordinates;
         let Some(rate) = weights.map(|weights| weights.rate()).filter(|rate| *rate != 0.0) else { return };
         self.time_derivatives.slopes(self.model, x, &self.u, coordinates, &mut self.rate_slopes);
-        let matrix = self.lu.matrix_mut();
+        let matrix = self.matrix.values_mut();
         for (entry, slope) in self.rate_slopes[1][..m * coordinates.len()].iter().enumerate() {
             let (row, j) = (entry / coordinates.len(), coordinates[entry % coordinates.len()]);
             matrix[(n + row) * (n + m) + j] += rate * slope;
@@ -364,7 +368,7 @@ impl<'s> PlainEvaluator<'s> {
                 }
             }
         }
-        let (rate, matrix) = (weights.rate(), self.lu.matrix_mut());
+        let (rate, matrix) = (weights.rate(), self.matrix.values_mut());
         for &(row, j) in self.structure.constraint.iter().filter(|_| rate != 0.0) {
             matrix[(n + row) * (n + m) + j] += rate * self.rates[0][row * n + j];
         }
@@ -406,7 +410,7 @@ impl<'s> PlainEvaluator<'s> {
             Some(weight) => {
                 let second_slopes = &mut self.second_slopes[..count * count];
                 second.evaluate(model, at, x.lambda, constraint, slopes, second_slopes);
-                let matrix = self.lu.matrix_mut();
+                let matrix = self.matrix.values_mut();
                 for (row, &j) in second_slopes.chunks_exact(count).zip(coordinates) {
                     for (&k, value) in coordinates.iter().zip(row) {
                         matrix[j * size + k] += weight * value;
@@ -418,7 +422,7 @@ impl<'s> PlainEvaluator<'s> {
             for (&j, &value) in coordinates.iter().zip(slopes) {
                 self.constraint_jacobian[row * n + j] = value;
                 if position_weight.is_some() {
-                    let matrix = self.lu.matrix_mut();
+                    let matrix = self.matrix.values_mut();
                     matrix[j * size + n + row] = value;
                     matrix[(n + row) * size + j] = value;
                 }

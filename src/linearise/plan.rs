@@ -88,6 +88,11 @@ fn entries_of(rows: &[Vec<usize>]) -> Vec<(usize, usize)> {
     rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect()
 }
 
+/// Entries of the matrix of Newton's iteration that the equations of motion fill.
+pub(super) fn newton_entries(structure: &Structure, n: usize) -> Vec<(usize, usize)> {
+    entries_of(&newton_rows(structure, n))
+}
+
 fn newton_seeds(j: usize) -> Vec<(Target, usize)> {
     vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)]
 }

@@ -24,7 +24,7 @@ impl Evaluator for PlainEvaluator<'_> {
         self.outputs.set_parameters(u);
         self.template_weights = None;
         self.steady.set_parameters(u);
-        self.lu.forget_order();
+        self.matrix.forget_order();
         self.output_is_current = false;
         (self.is_forward, self.output_is_forward) = (false, false);
         // where it does not matter: no coordinate at a value that a function might divide by
@@ -57,13 +57,11 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn orders(&mut self) -> Option<Orders> {
-        Some(Orders::new(self.lu.order.clone()))
+        Some(self.matrix.orders())
     }
 
     fn take_orders(&mut self, orders: &Orders) {
-        if let Some(order) = orders.get::<Vec<usize>>() {
-            self.lu.order.clone_from(order);
-        }
+        self.matrix.take_orders(orders);
     }
 
     fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
@@ -130,15 +128,15 @@ impl Evaluator for PlainEvaluator<'_> {
         constraint: &mut [f64],
     ) -> std::result::Result<(), SingularMatrix> {
         self.prepare_template(x, weights);
-        self.lu.matrix_mut().copy_from_slice(&self.template);
-        self.newton.evaluate(self.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
+        self.matrix.values_mut().copy_from_slice(&self.template);
+        self.newton.evaluate(self.model, x, weights, dynamics, self.matrix.values_mut(), &mut self.mass);
         if !self.structure.mass_by_position {
             self.add_inertia(1.0, x.a, dynamics);
         }
         self.curve(x, Some(weights.position), constraint);
         self.add_constraint_force(x.lambda, dynamics);
         self.take_level(x, weights.equations, Some(weights), constraint);
-        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+        if self.matrix.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
     fn linearise_for_tangents(
@@ -186,7 +184,7 @@ impl Evaluator for PlainEvaluator<'_> {
                 }
             }
         }
-        let matrix = self.lu.matrix_mut();
+        let matrix = self.matrix.values_mut();
         matrix.copy_from_slice(&self.template);
         if structure.mass_by_position {
             for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
@@ -216,7 +214,7 @@ impl Evaluator for PlainEvaluator<'_> {
             }
         }
         self.linearise_level(x, weights);
-        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+        if self.matrix.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
     fn divide_tangents(&mut self, all: usize) {
@@ -224,11 +222,11 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn solve(&mut self, b: &mut [f64]) {
-        self.lu.solve(b);
+        self.matrix.solve(b);
     }
 
     fn solve_transposed(&mut self, b: &mut [f64]) {
-        self.lu.solve_transposed(b);
+        self.matrix.solve_transposed(b);
     }
 
     fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {

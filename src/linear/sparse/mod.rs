@@ -1,4 +1,4 @@
-//! Sparse LU factors for assemblies of bodies, with the transposed solve that an adjoint needs.
+//! Sparse LU factors for assemblies of bodies and for models in redundant coordinates, with the transposed solve that an adjoint needs.
 //!
 //! The matrix is K = [A B^T; B 0] with accelerations first and multipliers behind. The order of its pivots is found from the
 //! structure and from values that come first, and kept as long as it serves; see [`SparseLu::factorise`]:
