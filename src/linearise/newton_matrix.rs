@@ -19,6 +19,7 @@ pub(super) struct NewtonMatrix {
 /// Sparse factors, and the place in the whole matrix of each value that they take.
 struct Sparse {
     lu: SparseLu,
+    /// Ascending.
     places: Vec<u32>,
 }
 
@@ -120,9 +121,11 @@ impl Sparse {
 
     /// True if all entries outside of the pattern vanish (or none is a number).
     fn holds_all_of(&self, matrix: &[f64]) -> bool {
-        let mut outside = vec![true; matrix.len()];
-        self.places.iter().for_each(|&place| outside[place as usize] = false);
-        matrix.iter().zip(outside).all(|(entry, outside)| !outside || *entry == 0.0 || entry.is_nan())
+        // in order, and no memory is taken
+        let mut places = self.places.iter().peekable();
+        (0..).zip(matrix).all(|(place, entry)| {
+            places.next_if(|inside| **inside == place).is_some() || *entry == 0.0 || entry.is_nan()
+        })
     }
 }
 
