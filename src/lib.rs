@@ -95,7 +95,8 @@
 //!
 //! # What it does not do
 //!
-//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an assembly of `costate_parts` has sparse ones.
+//! A plain [`Model`] fills dense matrices, which are factorised as sparse ones where most entries are zeros: some hundred coordinates, not
+//! thousands; an assembly of `costate_parts` has sparse ones throughout.
 //! Time steps are given, or chosen by a simulation for a tolerance ([`adapt`]). The gradient is that of the discretised problem (that is the
 //! point); where the step is too coarse, so is the model.
 

@@ -5,6 +5,7 @@ use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
 use crate::system::{Level, Point, StateVector};
+use std::collections::BTreeSet;
 
 /// A point at which C is differentiated.
 #[derive(Clone, Copy)]
@@ -69,15 +70,16 @@ impl CurvatureBy {
     }
 }
 
-/// The kernel for the curvature of C by a list of variables that is not empty.
-pub fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
+/// The kernel for the curvature of C by a list of variables that is not empty. `entries`: rows and coordinates of all entries of C_q that
+/// can be non-zero.
+pub fn curvature_kernel(sizes: Sizes, entries: &[(usize, usize)], variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
     let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
     match CurvatureBy::of(coordinates, variables.len()) {
         CurvatureBy::Pairs(1, _) => Box::new(AllPairs::<1, 1>::new(sizes, variables)),
         CurvatureBy::Pairs(2, 2) => Box::new(AllPairs::<2, 2>::new(sizes, variables)),
         CurvatureBy::Pairs(2, _) => Box::new(AllPairs::<2, 8>::new(sizes, variables)),
         CurvatureBy::Pairs(..) => Box::new(AllPairs::<4, 4>::new(sizes, variables)),
-        CurvatureBy::Groups(width) => Box::new(InGroups::new(sizes, variables, width)),
+        CurvatureBy::Groups(width) => Box::new(InGroups::new(sizes, entries, variables, width)),
     }
 }
 
@@ -192,8 +194,10 @@ struct InGroups {
     coordinates: usize,
     /// Variables in a group; the last one may have fewer, and one beyond it is empty.
     width: usize,
-    /// Pairs of groups, such that all first derivatives and all second ones by a coordinate are in one of them.
+    /// Pairs of groups, such that all first derivatives, and all second ones by a coordinate that can be non-zero, are in one of them.
     passes: Vec<[usize; 2]>,
+    /// Not all second derivatives are in one.
+    leaves_zeros: bool,
     q: Vec<SecondOrder>,
     u: Vec<SecondOrder>,
     c: Vec<SecondOrder>,
@@ -211,13 +215,41 @@ pub(super) fn pairs_of(coordinates: usize, variables: usize, width: usize) -> Ve
     }
 }
 
+/// Those of the pairs whose groups have a row of C in common, and of the others as many as it takes to have every group. What a parameter
+/// enters is not known.
+fn pairs_that_meet(all: &[[usize; 2]], rows_of: impl Fn(usize) -> Option<BTreeSet<usize>>) -> Vec<[usize; 2]> {
+    let groups = all.iter().flatten().max().map_or(0, |last| last + 1);
+    let rows: Vec<_> = (0..groups).map(rows_of).collect();
+    let meet = |[i, j]: [usize; 2]| match (&rows[i], &rows[j]) {
+        (Some(one), Some(other)) => !one.is_disjoint(other),
+        _ => true,
+    };
+    let mut is_in = vec![false; groups];
+    let mut kept: Vec<[usize; 2]> = all.iter().copied().filter(|&pair| meet(pair)).collect();
+    kept.iter().flatten().for_each(|&group| is_in[group] = true);
+    for &pair in all {
+        if !pair.iter().all(|&group| is_in[group]) {
+            kept.push(pair);
+            pair.iter().for_each(|&group| is_in[group] = true);
+        }
+    }
+    kept
+}
+
 impl InGroups {
-    fn new(sizes: Sizes, variables: Vec<usize>, width: usize) -> Self {
+    fn new(sizes: Sizes, entries: &[(usize, usize)], variables: Vec<usize>, width: usize) -> Self {
         let zeros = |count| vec![SecondOrder::from(0.0); count];
         let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
-        let passes = pairs_of(coordinates, variables.len(), width);
+        let all = pairs_of(coordinates, variables.len(), width);
+        let passes = pairs_that_meet(&all, |group| {
+            let own = variables.chunks(width).nth(group).unwrap_or_default();
+            let of_coordinates = || entries.iter().filter(|(_, j)| own.contains(j)).map(|(row, _)| *row).collect();
+            own.iter().all(|&i| i < sizes.n).then(of_coordinates)
+        });
+        let leaves_zeros = passes.len() < all.len();
         let (q, u, c) = (zeros(sizes.n), zeros(sizes.p), zeros(sizes.m));
-        InGroups { variables, coordinates, width, passes, q, u, c, derivatives: Derivatives::default() }
+        let derivatives = Derivatives::default();
+        InGroups { variables, coordinates, width, passes, leaves_zeros, q, u, c, derivatives }
     }
 }
 
@@ -231,7 +263,10 @@ impl CurvatureKernel for InGroups {
         slopes: &mut [f64],
         curvature: &mut [f64],
     ) {
-        let InGroups { variables, coordinates, width, passes, q, u, c, derivatives } = self;
+        let InGroups { variables, coordinates, width, passes, leaves_zeros, q, u, c, derivatives } = self;
+        if *leaves_zeros {
+            curvature.fill(0.0);
+        }
         let (list, coordinates, width) = (variables.len(), *coordinates, *width);
         let places = |group: usize| (group * width).min(list)..((group + 1) * width).min(list);
         q.iter_mut().zip(x.q).for_each(|(number, value)| *number = SecondOrder::from(*value));
@@ -460,3 +495,27 @@ fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {
 }
 
 pub(crate) const LEVELS: [Level; 3] = [Level::Position, Level::Velocity, Level::Acceleration];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects long plain models: what has no row in common has no curvature, and is not looked for; first derivatives are all there.
+    #[test]
+    fn groups_that_never_meet_are_not_paired() {
+        let all = pairs_of(20, 22, 4);
+        assert_eq!(all.len(), 15, "six groups");
+        // group k has rows k and k + 1; the last has parameters
+        let chain = |group: usize| (group < 5).then(|| BTreeSet::from([group, group + 1]));
+        let kept = pairs_that_meet(&all, chain);
+        let expected = [[0, 1], [0, 5], [1, 2], [1, 5], [2, 3], [2, 5], [3, 4], [3, 5], [4, 5]];
+        assert_eq!(kept, expected);
+        // apart, each needs a pass of its own
+        let kept = pairs_that_meet(&pairs_of(16, 16, 4), |group| Some(BTreeSet::from([group])));
+        assert!((0..4).all(|group| kept.iter().flatten().any(|&own| own == group)), "{kept:?}");
+        assert!(kept.len() < 6, "{kept:?}");
+        // one group alone, and parameters alone
+        assert_eq!(pairs_that_meet(&pairs_of(4, 4, 4), |group| (group > 0).then(BTreeSet::new)), [[0, 1]]);
+        assert_eq!(pairs_that_meet(&pairs_of(0, 9, 4), |_| None), [[0, 1], [2, 3]]);
+    }
+}

@@ -169,12 +169,13 @@ impl<'s> PlainEvaluator<'s> {
         let coordinates = &structure.curved_coordinates;
         let curved = (!coordinates.is_empty()).then(|| Curved {
             first: jacobian_kernel(sizes, coordinates.clone()),
-            second: curvature_kernel(sizes, coordinates.clone()),
+            second: curvature_kernel(sizes, &structure.constraint, coordinates.clone()),
         });
         let mut variables = rest.curved_or_parametric.clone();
         variables.extend(rest.constraint_parameters.iter().map(|k| n + k));
         let variables_count = variables.len();
-        let curved_full = (!variables.is_empty()).then(|| curvature_kernel(sizes, variables.clone()));
+        let curved_full =
+            (!variables.is_empty()).then(|| curvature_kernel(sizes, &structure.constraint, variables.clone()));
         PlainEvaluator {
             model,
             sizes,

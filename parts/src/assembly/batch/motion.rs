@@ -58,13 +58,14 @@ impl<'s> MotionKernels<'s> {
         let zeros = |count: usize| vec![0.0; count];
         let forces =
             |plan: &costate::linearise::Plan, with_mass| force_kernel(*sizes, plan.clone(), &structure.mass, with_mass);
+        let curvature = |variables: &Vec<usize>| curvature_kernel(*sizes, &structure.constraint, variables.clone());
         MotionKernels {
             newton: forces(&plans.newton, structure.mass_by_position),
             full: forces(&plans.full, with_mass),
             by_parameters: forces(&plans.by_parameters, with_mass),
             jacobian: (!curved.is_empty()).then(|| jacobian_kernel(*sizes, curved.clone())),
-            curvature: (!curved.is_empty()).then(|| curvature_kernel(*sizes, curved.clone())),
-            full_curvature: (count > 0).then(|| curvature_kernel(*sizes, plans.variables.clone())),
+            curvature: (!curved.is_empty()).then(|| curvature(curved)),
+            full_curvature: (count > 0).then(|| curvature(&plans.variables)),
             multiplies: constant_force,
             pushes: false,
             constant_force: zeros(if constant_force { n * batch.models.len() } else { 0 }),
