@@ -10,7 +10,7 @@ use crate::system::Orders;
 /// K = [A C_qᵀ; C_q -c], row by row, and its factors.
 ///
 /// Redundant coordinates have constraints of two bodies each: a slider-crank's K of fifteen unknowns has 48 entries of 225, and its
-/// sparse factors take a tenth of the operations of dense ones.
+/// sparse factors take a third of the instructions of dense ones.
 pub(super) struct NewtonMatrix {
     dense: DenseLu,
     sparse: Option<Sparse>,
@@ -23,7 +23,7 @@ struct Sparse {
     places: Vec<u32>,
 }
 
-/// Sparse factors are taken where at most one entry of so many can be non-zero: an operation on them costs what three cost on dense ones.
+/// Sparse factors are taken where at most one entry of so many can be non-zero: their operations have indices to read.
 const SPARSE: usize = 3;
 
 impl NewtonMatrix {

@@ -1,7 +1,7 @@
 //! The waist: values and exact derivatives of a mechanism in plain `f64`, behind object-safe traits.
 //!
 //! Above it nobody sees a dual number, below it nobody knows of costs and optimisers. Matrices do not cross it: an
-//! implementor owns and factorises them in the form that suits it (dense for a plain [`crate::Model`], sparse for an
+//! implementor owns and factorises them in the form that suits it (dense or sparse for a plain [`crate::Model`], sparse for an
 //! assembly), and the schemes speak of solves and products with vectors only.
 
 mod state;
