@@ -345,18 +345,15 @@ fn in_quotes(path: &str) -> String {
     if is_plain { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-/// The command that simulates with what has been found: parameters that are not nominal have to be given.
+/// The command that simulates with what has been found; parameters that are not nominal are those of the result.
 fn read_back(entry: &Entry, model: &str, (control, solution): (&Control, &Solution), folder: &str) -> String {
     let (u, _) = control.expand(&solution.outcome.u);
-    let parameters = control.simulation.signature().parameters.iter().zip(&u);
-    let changed: Vec<String> = parameters
-        .filter(|(parameter, value)| parameter.nominal != **value)
-        .map(|(parameter, value)| format!("{}={value}", parameter.name))
-        .collect();
+    let mut parameters = control.simulation.signature().parameters.iter().zip(&u);
+    let is_changed = parameters.any(|(parameter, value)| parameter.nominal != *value);
     // a file by its path
     let model = if is_file(model) { in_quotes(model) } else { entry.name().to_string() };
+    let from = if is_changed { format!(" --from {}", in_quotes(folder)) } else { String::new() };
     let folder = in_quotes(&format!("{folder}/signals.csv"));
-    let set = if changed.is_empty() { String::new() } else { format!(" --set {}", changed.join(",")) };
     let scheme = control.simulation.scheme();
     let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name}={value}")).collect();
     let settings = if settings.is_empty() { String::new() } else { format!(":{}", settings.join(",")) };
@@ -367,7 +364,7 @@ fn read_back(entry: &Entry, model: &str, (control, solution): (&Control, &Soluti
     let held: Vec<&str> = control.simulation.held().collect();
     let hold = if held.is_empty() { String::new() } else { format!(" --hold {}", held.join(",")) };
     format!(
-        "read back by: costate simulate {model}{set} --scheme {}{settings}{begins}{hold} --data {folder}",
+        "read back by: costate simulate {model}{from} --scheme {}{settings}{begins}{hold} --data {folder}",
         scheme.name()
     )
 }

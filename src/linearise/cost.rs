@@ -10,6 +10,44 @@ use crate::signature::Signature;
 use crate::system::StateVector;
 
 /// J = Σ_i η_i `running` + `terminal`, in anything that a state, the outputs and the parameters hold.
+///
+/// ```
+/// use costate::cost::Quadrature;
+/// use costate::linearise::{CostFunction, Differentiated};
+/// use costate::{Gradient, Hht, Method, Number, Plain, Signal, Simulation, State, TimeGrid};
+/// use costate_identify::{Settings, identify, optimise::Flow, problem::Problem};
+/// use std::sync::Arc;
+///
+/// /// What the spring of an oscillator is stretched by, and how fast the mass still is at the end.
+/// struct Restless;
+///
+/// impl CostFunction for Restless {
+///     fn running<D: Number>(&self, _t: f64, x: &State<'_, D>, _y: &[D], _u: &[D]) -> D {
+///         x.q[0] * x.q[0]
+///     }
+///     fn terminal<D: Number>(&self, _t: f64, x: &State<'_, D>, _y: &[D], _u: &[D]) -> D {
+///         x.v[0] * x.v[0] * 10.0
+///     }
+/// }
+///
+/// # fn main() -> costate_identify::Result<()> {
+/// let system = Arc::new(Plain::new(costate_models::Oscillator)?);
+/// let simulation = Simulation::new(system, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 2.0, 0.01)?, vec![Signal::constant(0.0)])?;
+/// let cost = Differentiated::new(Restless, Quadrature::Trapezoid);
+///
+/// // its value and its gradient
+/// let u = simulation.signature().nominal();
+/// let mut gradient = vec![0.0; u.len()];
+/// let value = Gradient::new(&simulation, &cost)?.cost_and_gradient(&u, Method::Adjoint, &mut gradient)?;
+///
+/// // and the parameters that make it least
+/// let problem = Problem::new("restless", simulation, Box::new(cost));
+/// let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+/// # assert!(value.is_finite() && gradient.iter().any(|slope| *slope != 0.0));
+/// # assert!(found.outcome.cost < value);
+/// # Ok(())
+/// # }
+/// ```
 pub trait CostFunction: Send + Sync {
     /// g(t, x, y, u). Default: zero.
     fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {

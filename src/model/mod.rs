@@ -213,7 +213,8 @@ impl<D> Index<(usize, usize)> for Matrix<D> {
     type Output = D;
     #[inline]
     fn index(&self, (row, column): (usize, usize)) -> &D {
-        debug_assert!(column < self.columns, "column {column} of {}", self.columns);
+        // it would be an entry of another row, and a wrong model without a word
+        assert!(column < self.columns, "there is no column {column}");
         &self.entries[row * self.columns + column]
     }
 }
@@ -221,7 +222,7 @@ impl<D> Index<(usize, usize)> for Matrix<D> {
 impl<D> IndexMut<(usize, usize)> for Matrix<D> {
     #[inline]
     fn index_mut(&mut self, (row, column): (usize, usize)) -> &mut D {
-        debug_assert!(column < self.columns, "column {column} of {}", self.columns);
+        assert!(column < self.columns, "there is no column {column}");
         &mut self.entries[row * self.columns + column]
     }
 }

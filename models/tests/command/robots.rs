@@ -592,6 +592,7 @@ fn motions_keep_off_the_floor() {
     // what is printed at the end runs
     let last = place.run("control grip_excitation_problem.toml --max-iterations 1 --out grip").out;
     let command = last.lines().find_map(|line| line.strip_prefix("read back by: costate ")).unwrap().to_string();
+    assert!(command.contains(" --from grip ") && command.len() < 200, "{command}");
     place.good(&command);
     place.refused("init arm.urdf --excitation 4 --floor 0 --force", &["--floor", "--thickness"]);
     place.refused("init arm.urdf --excitation 4 --thickness=-1 --force", &["--thickness", "positive"]);
