@@ -59,7 +59,7 @@ fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
 
 /// Of values at all samples those at the samples that a reference, by its place, has.
 fn own(cost: &LeastSquares, reference: usize, values: &[f64]) -> Vec<f64> {
-    cost.own_samples(reference).into_iter().map(|i| values[i]).collect()
+    cost.own_samples(reference).map(|i| values[i]).collect()
 }
 
 impl Folder {
@@ -319,9 +319,13 @@ impl Folder {
             let before = begun_beside(output, runs[0][k].clone(), &values);
             if is_drawn {
                 let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
-                let [times, measured, before, last] = [&times, &values, &before, after].map(|x| own(cost, k, x));
-                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &last)?;
-                self.draw(&format!("output_{title}"), &figure)?;
+                let times = own(cost, k, &times);
+                {
+                    // what is drawn goes before the next figure begins: of a long record each takes ten times what is read
+                    let [measured, before, last] = [&values, &before, after].map(|x| own(cost, k, x));
+                    let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &last)?;
+                    self.draw(&format!("output_{title}"), &figure)?;
+                }
                 let errors = shown.iter().zip(runs).map(|(i, run)| {
                     // as the cost sees them
                     let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
@@ -330,6 +334,7 @@ impl Folder {
                 let errors: Vec<(String, Vec<f64>)> = errors.collect();
                 let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
                 self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
+                drop(errors);
                 let residuals = after.iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
                 let residuals = own(cost, k, &residuals.collect::<Vec<f64>>());
                 self.dependence((simulation, cost, k), (&title, &figure_unit), &residuals, all)?;

@@ -180,7 +180,7 @@ impl<'a> Draw<'a> {
         let run = run.map_err(|error| error.in_experiment(&experiment.name))?;
         let of_reference = |(k, reference): (usize, &costate::cost::Reference)| {
             let y = experiment.shown(&run, &self.u, reference.output);
-            let (output, own) = (cost.quantity(reference, signature), cost.own_samples(k));
+            let (output, own) = (cost.quantity(reference, signature), cost.own_samples(k).collect::<Vec<usize>>());
             let difference = |i: &usize| output.difference(y[cost.places().of(*i)], reference.values[*i]);
             let back: Vec<f64> = own.iter().map(difference).collect();
             let there: Vec<f64> = back.iter().filter(|r| !r.is_nan()).map(|r| -r / reference.deviation).collect();

@@ -224,10 +224,12 @@ pub fn errors(name: &str, unit: &str, time: &[f64], errors: &[(&str, &[f64])]) -
     for (text, values) in errors {
         check_length(&format!("{what}, `{text}`"), values.len(), "times", time.len())?;
         let mut sizes: Vec<f64> = values.iter().map(|e| e.abs()).filter(|e| *e > 0.0 && e.is_finite()).collect();
-        sizes.sort_by(f64::total_cmp);
-        peaks.extend(sizes.last());
+        peaks.extend(sizes.iter().copied().max_by(f64::total_cmp));
         // Where an error changes sign, its logarithm falls without bound; the lowest fiftieth may leave the axis.
-        floor = sizes.get(sizes.len() / 50).copied().unwrap_or(floor).min(floor);
+        let fiftieth = sizes.len() / 50;
+        if !sizes.is_empty() {
+            floor = floor.min(*sizes.select_nth_unstable_by(fiftieth, f64::total_cmp).1);
+        }
     }
     let largest = peaks.iter().copied().fold(0.0, f64::max);
     let smallest = peaks.iter().copied().fold(f64::INFINITY, f64::min);

@@ -170,8 +170,9 @@ impl LeastSquares {
     }
 
     /// The places of the samples of a reference, by its place, among those of all; missing ones are among them.
-    pub fn own_samples(&self, reference: usize) -> Vec<usize> {
-        self.own[reference].clone().unwrap_or_else(|| (0..self.weights.len()).collect())
+    pub fn own_samples(&self, reference: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let own = self.own[reference].as_deref();
+        (0..own.map_or(self.weights.len(), <[usize]>::len)).map(move |i| own.map_or(i, |own| own[i]))
     }
 
     /// Number of the own samples of a reference, by its place, that were missing when it was given.

@@ -308,7 +308,7 @@ impl Compared<'_> {
     /// Spacing of the output's own samples.
     fn spacing(&self) -> Spacing {
         let times = self.experiment.simulation.grid().times();
-        let own = self.cost.own_samples(self.place);
+        let own: Vec<usize> = self.cost.own_samples(self.place).collect();
         let samples: Vec<f64> = own.iter().map(|i| times[self.cost.places().of(*i)]).collect();
         let largest_interval = largest_interval(&samples).map(|(from, until)| Interval { from, until });
         let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
