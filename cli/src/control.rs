@@ -123,7 +123,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             if scenario.signals.iter().any(|signal| is_motion(signal, &simulation)) {
                 // splines are parameters, which the record of signals does not hold
                 let [model, path] = [&specification.model, &path.to_string()].map(|name| in_quotes(name));
-                print(&format!("before anything plays it: costate animate {model} --from {path}"));
+                print(&format!("to see it before anything plays it: costate animate {model} --from {path}"));
             }
         }
     }
@@ -363,8 +363,21 @@ fn read_back(entry: &Entry, model: &str, (control, solution): (&Control, &Soluti
     };
     let held: Vec<&str> = control.simulation.held().collect();
     let hold = if held.is_empty() { String::new() } else { format!(" --hold {}", held.join(",")) };
+    let inputs = &control.simulation.signature().inputs;
+    let (jumping, others): (Vec<usize>, Vec<usize>) = (0..inputs.len()).partition(|&k| control.jumps(k));
+    let interpolation = match (jumping.first(), others.is_empty()) {
+        (None, _) => "",
+        (Some(_), true) => " --interpolation zero-order",
+        (Some(&k), false) => {
+            return format!(
+                "{folder} is read back by a problem file, as some inputs jump and others do not: \
+                 inputs.{0} = {{ column = \"{0}\", interpolation = \"zero-order\" }}",
+                inputs[k].name
+            );
+        }
+    };
     format!(
-        "read back by: costate simulate {model}{from} --scheme {}{settings}{begins}{hold} --data {folder}",
+        "read back by: costate simulate {model}{from} --scheme {}{settings}{begins}{hold} --data {folder}{interpolation}",
         scheme.name()
     )
 }

@@ -10,7 +10,7 @@ use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
 use costate::cost::LeastSquares;
-use costate::shown::rounded;
+use costate::shown::{rounded, with_unit};
 use costate::signature::Scale;
 use costate::{Gradient, Method};
 
@@ -35,6 +35,9 @@ const OF_STEPS: f64 = 0.05;
 /// A cost that has fallen to this part of what it was may change by as much.
 const VANISHED: f64 = 1e-6;
 
+/// A parameter so many times as large as its start, its nominal value and its size has run off.
+const OUT_OF_SIGHT: f64 = 1e6;
+
 /// More parameters without influence are tried together first.
 const MANY: usize = 3;
 
@@ -47,10 +50,16 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     if !found.outcome.converged {
         return;
     }
-    if let Some(why) = of_steps(problem, found) {
-        (found.outcome.converged, found.outcome.reason) = (false, Reason::OfSteps);
-        found.shortcomings = vec![why];
-        return;
+    // a cost that is no sum of squares has no statistics that would tell
+    if problem.least_squares().is_none() {
+        let known = without_influence(found).map(|why| (why, Reason::CostKnowsNothing));
+        let known = known.or_else(|| Some((ran_off(problem, found)?, Reason::RanOff)));
+        let known = known.or_else(|| Some((of_steps(problem, found)?, Reason::OfSteps)));
+        if let Some((why, reason)) = known {
+            (found.outcome.converged, found.outcome.reason) = (false, reason);
+            found.shortcomings = vec![why];
+            return;
+        }
     }
     let outputs = match statistics {
         Ok(statistics) => statistics.outputs.clone(),
@@ -104,11 +113,35 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     found.shortcomings = reasons;
 }
 
-/// Reason why the minimum of a cost that is no sum of squares, and has no statistics that would tell, is one of the steps, if it is.
+/// Reason why the end of a search by a cost that is no sum of squares is its start, if that is because nothing changes it there.
+fn without_influence(found: &Identification) -> Option<Remedy> {
+    let first = found.outcome.history.first()?;
+    let is_flat = found.outcome.iterations == 0 && first.gradient_norm == 0.0;
+    let words = "all its derivatives are zero at the start: does anything move? (an input by `--data FILE.csv`, or a start and inputs in [scenario]); does the \
+                 cost name what the parameters change?";
+    is_flat.then(|| words.to_string().into())
+}
+
+/// Reason why a cost that is no sum of squares has no minimum where the search has ended, if a parameter has gone out of sight.
+fn ran_off(problem: &Problem, found: &Identification) -> Option<Remedy> {
+    let far = found.parameters.iter().zip(&problem.parameters).find_map(|(own, parameter)| {
+        let sizes = [own.start.abs(), parameter.nominal.abs(), parameter.size.unwrap_or(0.0).abs()];
+        let times = own.value.abs() / sizes.into_iter().fold(0.0, f64::max);
+        (own.status == Status::Free && times.is_finite() && times > OUT_OF_SIGHT).then_some((own, times))
+    })?;
+    let (own, times) = far;
+    let end = if own.value < 0.0 { "lower" } else { "upper" };
+    let words = format!(
+        "`{}` has run off to {}, {} times what it was: bound it ({end} = VALUE), or add to the cost what much of it costs",
+        own.name,
+        with_unit(own.value, &own.unit),
+        rounded(times, 1)
+    );
+    Some(words.into())
+}
+
+/// Reason why the minimum of a cost that is no sum of squares is one of the steps, if it is.
 fn of_steps(problem: &Problem, found: &Identification) -> Option<Remedy> {
-    if problem.least_squares().is_some() {
-        return None;
-    }
     let u = found.values();
     let (mut given, mut finer, mut slope) = (0.0, 0.0, vec![0.0; u.len()]);
     for experiment in &problem.experiments {

@@ -106,11 +106,14 @@ impl Folder {
         let run = simulation.run(&u)?;
         let inputs = signature.inputs.len();
         let of = |values: &[f64], k: usize| values.iter().skip(k).step_by(inputs).copied().collect::<Vec<f64>>();
+        // where they jump, those from then on, as a record has them
+        let from_then_on =
+            |k: usize| (0..times.len()).map(|i| w[control.simulation.row_from(i) * inputs + k]).collect();
         let motions = signature.motions.iter();
         let motions =
             motions.map(|motion| (&motion.quantity, motion.values(start.0, start.2), motion.values(times, &u)));
         // each with its start and what has been found
-        let signals = signature.inputs.iter().enumerate().map(|(k, input)| (input, of(start.1, k), of(&w, k)));
+        let signals = signature.inputs.iter().enumerate().map(|(k, input)| (input, of(start.1, k), from_then_on(k)));
         let signals: Vec<(&Quantity, Vec<f64>, Vec<f64>)> = signals.chain(motions).collect();
         self.together("result.json", document, |aside| {
             let mut columns = vec![("time [s]".to_string(), times.to_vec())];
@@ -133,12 +136,14 @@ impl Folder {
             let firsts: Vec<usize> = stages.iter().map(|stage| stage.first_iteration).collect();
             aside.draw("cost", &plot::cost_history_in_stages(&costs, &firsts)?)?;
             let mut figure = Figure::column();
-            for (quantity, begun, found) in &signals {
+            let jumps = (0..signals.len()).map(|k| control.jumps(k));
+            for ((quantity, begun, found), jumps) in signals.iter().zip(jumps) {
                 let begun = Series::line(start.0, begun).label("start");
+                let found = if jumps { Series::step(times, found) } else { Series::line(times, found) };
                 figure = figure.panel(
                     Panel::new(Axis::linear("time [s]"), Axis::linear(super::labelled(quantity)))
                         .series(begun.color(Color::PALETTE[1]).dash(Dash::Dashed))
-                        .series(Series::line(times, found).label("found").color(Color::PALETTE[0])),
+                        .series(found.label("found").color(Color::PALETTE[0])),
                 );
             }
             aside.draw("signals", &figure.share_x())?;

@@ -69,13 +69,13 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
     /// True where this number is below another, false where either is none: for [`Number::select`].
     #[inline]
     fn less(self, other: impl Into<Self>) -> Condition {
-        Condition::new(unseen(&self) < unseen(&other.into()))
+        Condition::of(&self, &other.into(), |own, other| own < other)
     }
 
     /// True where this number is below another or equal to it, false where either is none: for [`Number::select`].
     #[inline]
     fn at_most(self, other: impl Into<Self>) -> Condition {
-        Condition::new(unseen(&self) <= unseen(&other.into()))
+        Condition::of(&self, &other.into(), |own, other| own <= other)
     }
 
     /// `first` where the condition holds, `second` where it does not, with its derivatives. Both are computed: what is not taken may be infinite or
@@ -93,7 +93,7 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         let x = self - begin;
         let own = x * (x * (x * d + c) + b) + a;
         // other pieces are not linear where this one is
-        Condition::new(true).choose(own, own)
+        Condition::ALWAYS.choose(own, own)
     }
 
     /// The spherical Bessel function of the first kind of this order: j₀(x) is sin(x)/x, and 1 at 0. All its digits near zero, too.
@@ -107,7 +107,7 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         let other = other.into();
         // false for NaN on either side
         let keeps = other.at_most(self);
-        Self::select(keeps | Condition::new(unseen(&self).is_nan()), self, other)
+        Self::select(keeps | Condition::of(&self, &self, |own, _| own.is_nan()), self, other)
     }
 
     /// The smaller of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
@@ -115,7 +115,7 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
     fn min(self, other: impl Into<Self>) -> Self {
         let other = other.into();
         let keeps = self.at_most(other);
-        Self::select(keeps | Condition::new(unseen(&self).is_nan()), self, other)
+        Self::select(keeps | Condition::of(&self, &self, |own, _| own.is_nan()), self, other)
     }
 
     /// The number limited to the range between two others, with its derivatives: itself where it lies between them, otherwise the one that

@@ -65,11 +65,14 @@ impl Tracer {
         self.re
     }
 
-    /// This number or another, by a choice that nothing is known of.
-    pub(super) fn or(&self, other: &Self) -> Self {
+    /// This number or another, by a choice that depends `on` variables, and of which nothing else is known.
+    pub(super) fn or(&self, other: &Self, on: u128) -> Self {
         // one that is not zero, whatever is taken from it
         let re = if self.re == other.re { self.re } else { f64::NAN };
-        self.sum(other, re).function(re)
+        let depends = self.depends | other.depends;
+        let is_one_constant = depends == 0 && self.re.to_bits() == other.re.to_bits();
+        let depends = if is_one_constant { 0 } else { depends | on };
+        Tracer { re, depends, nonlinear: depends }
     }
 
     fn real_part(&self) -> f64 {

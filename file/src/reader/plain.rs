@@ -115,9 +115,11 @@ impl Reading {
         let picture = picture::read(self, root)?;
         let graph = &self.formulas.graph;
         let forces: Vec<_> = forces.into_iter().enumerate().filter_map(|(i, place)| Some((place?, i))).collect();
+        // rows of the model's matrix go on to its states
+        let width = count + self.signature.states.len();
         let both = |((i, j), place): ((usize, usize), Place)| {
-            let other = (i != j).then_some((place, j * count + i));
-            std::iter::once((place, i * count + j)).chain(other)
+            let other = (i != j).then_some((place, j * width + i));
+            std::iter::once((place, i * width + j)).chain(other)
         };
         let mass: Vec<(Place, usize)> = mass.into_iter().flat_map(both).collect();
         Ok(FileModel {

@@ -244,6 +244,14 @@ impl Control {
         self.signals.iter().map(|placed| (&placed.signal, placed.source.quantity(signature), values(placed))).collect()
     }
 
+    /// True for an input, by its place, that holds its values and jumps between them.
+    pub fn jumps(&self, input: usize) -> bool {
+        let mut own = self.signals.iter().filter(|placed| matches!(placed.source, Source::Input(k) if k == input));
+        let known = || self.simulation.signals().get(input).and_then(|signal| signal.interpolation());
+        own.next()
+            .map_or_else(|| known() == Some(Interpolation::ZeroOrder), |placed| placed.signal.shape == Shape::Constant)
+    }
+
     /// Places of the free parameters.
     fn free(&self) -> Vec<usize> {
         (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()

@@ -112,7 +112,27 @@ impl UnknownSignal {
         }
     }
 
+    /// Times of its nodes in a run with steps to these times. Values that are held change at the ends of steps, nearest to where they would: no step
+    /// sees a jump within itself.
     pub(super) fn times(&self, times: &[f64]) -> Result<Vec<f64>> {
+        let nodes = self.stated_times(times)?;
+        if self.shape != Shape::Constant {
+            return Ok(nodes);
+        }
+        let nearest = |t: f64| {
+            let behind = times.partition_point(|end| *end < t).min(times.len() - 1);
+            let before = behind.saturating_sub(1);
+            if t - times[before] < times[behind] - t { times[before] } else { times[behind] }
+        };
+        let held: Vec<f64> = nodes.iter().map(|t| nearest(*t)).collect();
+        if held.windows(2).any(|pair| pair[0] >= pair[1]) {
+            let problem = "some of the values that it holds would act for no step";
+            return Err(Error::invalid(self.what(), problem, "give fewer intervals, or take smaller steps"));
+        }
+        Ok(held)
+    }
+
+    fn stated_times(&self, times: &[f64]) -> Result<Vec<f64>> {
         let (first, last) = (times[0], times[times.len() - 1]);
         let what = || self.what();
         match &self.nodes {

@@ -231,6 +231,10 @@ pub enum Reason {
     RecordUnusable,
     /// Of an identification by a cost that is no sum of squares: it is another one with steps half as long.
     OfSteps,
+    /// Of an identification by a cost that is no sum of squares: a parameter has gone so far that the cost hardly knows it any more.
+    RanOff,
+    /// Of an identification by a cost that is no sum of squares: no free parameter has any influence on it.
+    CostKnowsNothing,
 }
 
 impl Reason {
@@ -339,6 +343,8 @@ impl Reason {
             }
             Reason::RecordUnusable => "the cost is least here, but a fit to this record says nothing",
             Reason::OfSteps => "the cost is least here, but it is that of the steps",
+            Reason::RanOff => "the cost falls as far as anybody looks, ever more slowly",
+            Reason::CostKnowsNothing => "no free parameter changes the cost",
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }

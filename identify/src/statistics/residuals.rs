@@ -98,8 +98,12 @@ struct Own {
 pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let what = format!("the statistics of `{}`", problem.name);
     let Some(costs) = problem.least_squares() else {
-        let remedy = "compare outputs with a reference instead";
-        return Err(Error::invalid(what, "its cost is no sum of squared residuals", remedy));
+        let remedy = "they need outputs that are compared with a record";
+        return Err(Error::invalid(
+            what,
+            "its cost is no sum of squared residuals, and has no standard errors",
+            remedy,
+        ));
     };
     let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);

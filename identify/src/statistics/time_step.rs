@@ -231,7 +231,7 @@ impl TimeStep {
         }
         if let Some(shifts) = self.smoothed.as_ref().filter(|shifts| matters(shifts)) {
             warnings.push(format!(
-                "inputs between their samples: {} with cubic instead of linear interpolation; take what the signal is like",
+                "inputs between their samples: {} with cubic instead of linear interpolation: is the signal smooth between its samples? then --interpolation cubic; has it corners? then linear",
                 named(shifts)
             ));
         }

@@ -69,6 +69,35 @@ fn a_stated_problem_is_solved_and_read_back() {
     assert_eq!(found[2], 0.0, "theta begins at 0");
 }
 
+// Protects what is found of every shape, signals that jump too: the command that is printed gives the same outputs.
+#[test]
+fn every_shape_is_read_back() {
+    let place = Place::new();
+    for shape in ["constant", "linear", "cubic", "fourier"] {
+        let swing = SWING.replace("intervals = 30", &format!("intervals = 12\nshape = \"{shape}\""));
+        // a series cannot be bounded
+        let swing = if shape == "fourier" { swing.replace("lower = -20.0\nupper = 20.0\n", "") } else { swing };
+        place.write("swing.toml", swing);
+        let run = place.run("control swing.toml --max-iterations 4 --out found");
+        let back = run.out.lines().find_map(|line| line.strip_prefix("read back by: costate "));
+        let back = back.unwrap_or_else(|| panic!("{shape}: {}{}", run.out, run.err));
+        assert_eq!(back.contains("--interpolation zero-order"), shape == "constant", "{back}");
+        place.good(&format!("{back} --out again"));
+        let outputs = |folder: &str| -> Vec<f64> {
+            let text = place.read(&format!("{folder}/outputs.csv"));
+            text.lines()
+                .skip(1)
+                .flat_map(|line| line.split(',').map(|cell| cell.parse::<f64>().unwrap()).collect::<Vec<_>>())
+                .collect()
+        };
+        let (found, again) = (outputs("found"), outputs("again"));
+        assert_eq!(found.len(), again.len(), "{shape}");
+        let off = found.iter().zip(&again).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs() / (1.0 + a.abs())));
+        // between nodes the record has the last digits of its own samples
+        assert!(off < 1e-9, "{shape}: {off:e}");
+    }
+}
+
 // Protects exit codes: what cannot be met, and what does not survive, is no success, and is reported.
 #[test]
 fn failures_are_told() {

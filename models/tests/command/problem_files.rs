@@ -428,6 +428,13 @@ fn a_cost_may_be_a_formula() {
         "{}",
         run.out
     );
+    // neither is one that is always further away, nor one that nothing changes
+    place.write("far.toml", file.replace("x^2", "v^2"));
+    let run = place.run("identify far.toml --out far");
+    assert!(run.code == 1 && run.out.contains("`d` has run off") && run.out.contains("upper = VALUE"), "{}", run.out);
+    place.write("level.toml", file.replace("x^2", "c"));
+    let run = place.run("identify level.toml --out level");
+    assert!(run.code == 1 && run.out.contains("no free parameter changes the cost"), "{}", run.out);
     // along a constraint the cost need not be level
     place.write("bound.toml", format!("{file}[[constraint]]\nrule = \"d <= 3\"\n"));
     let run = place.good("identify bound.toml --out bound").out;

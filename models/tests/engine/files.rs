@@ -1,5 +1,6 @@
 //! Models as files: the same numbers as from Rust, and slips that are refused.
 
+mod choices;
 mod costs;
 mod exported;
 mod includes;

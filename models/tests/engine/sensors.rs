@@ -215,6 +215,19 @@ fn delay_gain_and_bias_are_found_with_honest_intervals() -> Result<()> {
     Ok(())
 }
 
+/// Protects fits of a sensor that is later than its bounds allow, which they hide in gain and damping: a warning says so, and what to write.
+#[test]
+fn a_delay_at_its_bound_is_told() -> Result<()> {
+    let mut problem = Record::new(60)?.problem([0.1, 2e-3], 1)?;
+    let k = problem.places("delay_a")?[0];
+    problem.parameters[k].upper = 0.25 * DELAY * SAMPLING;
+    let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+    let told = Statistics::of(&problem, &found, Noise::Given)?.warnings.join("\n");
+    let parts = ["`delay_a` is held at its bound of 0.0015 s", "may be later", "delay_a = { upper = 0.006 }"];
+    parts.iter().for_each(|part| assert!(told.contains(part), "{part}: {told}"));
+    Ok(())
+}
+
 /// Protects problems of several experiments: one sensor serves them all, or each has its own.
 #[test]
 fn sensors_are_shared_or_local() -> Result<()> {

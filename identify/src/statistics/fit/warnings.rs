@@ -5,7 +5,7 @@ use super::super::{Analysed, Identifiability};
 use super::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics};
 use crate::flat::NOTHING;
 use crate::prior::Prior;
-use costate::shown::rounded;
+use costate::shown::{rounded, with_unit};
 use nalgebra::DMatrix;
 
 /// Outputs that are named in a sentence.
@@ -26,14 +26,31 @@ impl Statistics {
             let (s, verb) = if undetermined.len() == 1 { ("", "is") } else { ("s", "are") };
             warnings.push(format!("the standard error{s} of {} {verb} infinite", undetermined.join(", ")));
         }
-        let held = names(Determinacy::AtBound);
-        if !held.is_empty() {
-            let (verb, bound, they) =
-                if held.len() == 1 { ("is", "its bound", "it") } else { ("are", "their bounds", "they") };
-            let those = held.join(", ");
+        let held: Vec<&ParameterStatistics> =
+            self.parameters.iter().filter(|p| p.determinacy == Determinacy::AtBound).collect();
+        if let [first, others @ ..] = &held[..] {
+            let at = |p: &ParameterStatistics| with_unit(p.value, &p.unit);
+            let (those, they) = match others {
+                [] => (format!("`{}` is held at its bound of {}", first.name, at(first)), "it"),
+                _ => {
+                    let each: Vec<String> = held.iter().map(|p| format!("`{}` ({})", p.name, at(p))).collect();
+                    (format!("{} are held at their bounds", each.join(", ")), "they")
+                }
+            };
             warnings.push(format!(
-                "{those} {verb} held at {bound}, with no standard error; those of the others hold as if {they} were fixed there"
+                "{those}, with no standard error; those of the others hold as if {they} were fixed there"
             ));
+            for delay in held.iter().filter(|p| p.name.starts_with("delay_")) {
+                let (end, sign) = if delay.value < 0.0 { ("lower", "-") } else { ("upper", "") };
+                let wide = with_unit(4.0 * delay.value.abs(), "");
+                // before all that follows from it
+                let told = format!(
+                    "the sensor may be later than the bounds of `{}` allow (five samples, where none are stated), and all that is found makes up for it: widen \
+                     them ({} = {{ {end} = {sign}{wide} }} in [parameters])",
+                    delay.name, delay.name
+                );
+                warnings.insert(0, told);
+            }
         }
         if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
             let n = self.count;
