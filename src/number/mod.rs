@@ -178,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Protects the structure of matrices: a choice depends on what either branch does, is taken for linear in nothing of it, and is not zero where one
-    /// branch is; nobody is told that values were looked at.
+    /// Protects the structure of matrices: a choice depends on what either branch does and on what is compared, is taken for linear in nothing of it, and is
+    /// not zero where one branch is, nor a constant where both are; nobody is told that values were looked at.
     #[test]
     fn choices_show_both_branches() {
         let ((chosen, table, constant), looked) = with_branch_detection(|| {
@@ -190,9 +190,10 @@ mod tests {
             (Number::clamp(chosen, -1.0, 1.0), table, constant)
         });
         assert!(!looked);
-        assert_eq!((chosen.depends, chosen.nonlinear), (0b110, 0b110));
+        assert_eq!((chosen.depends, chosen.nonlinear), (0b111, 0b111));
         assert_eq!((table.depends, table.nonlinear), (0b1, 0b1));
-        assert!(!constant.is_constant_zero() && !(constant - 1.0).is_constant_zero() && constant.depends == 0);
+        assert!(!constant.is_constant_zero() && !(constant - 1.0).is_constant_zero());
+        assert_eq!((constant.depends, constant.nonlinear), (0b1, 0b1));
     }
 
     /// Protects the choice that is documented, with derivatives: beyond the kink on both sides, on it (that of the number itself),
