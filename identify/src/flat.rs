@@ -5,7 +5,7 @@
 use super::influence::Influence;
 use super::{Identification, Status};
 use crate::optimise::Reason;
-use crate::problem::{Problem, base_name};
+use crate::problem::{Experiment, Problem, base_name};
 use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
@@ -52,7 +52,7 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     }
     // a cost that is no sum of squares has no statistics that would tell
     if problem.least_squares().is_none() {
-        let known = without_influence(found).map(|why| (why, Reason::CostKnowsNothing));
+        let known = without_influence(problem, found).map(|why| (why, Reason::CostKnowsNothing));
         let known = known.or_else(|| Some((ran_off(problem, found)?, Reason::RanOff)));
         let known = known.or_else(|| Some((of_steps(problem, found)?, Reason::OfSteps)));
         if let Some((why, reason)) = known {
@@ -113,13 +113,32 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     found.shortcomings = reasons;
 }
 
-/// Reason why the end of a search by a cost that is no sum of squares is its start, if that is because nothing changes it there.
-fn without_influence(found: &Identification) -> Option<Remedy> {
+/// Reason why the end of a search by a cost that is no sum of squares is its start, if that is because nothing changes it there. A start at the very
+/// minimum has no slopes either: there, a hundredth more of a parameter shows.
+fn without_influence(problem: &Problem, found: &Identification) -> Option<Remedy> {
     let first = found.outcome.history.first()?;
-    let is_flat = found.outcome.iterations == 0 && first.gradient_norm == 0.0;
-    let words = "all its derivatives are zero at the start: does anything move? (an input by `--data FILE.csv`, or a start and inputs in [scenario]); does the \
-                 cost name what the parameters change?";
-    is_flat.then(|| words.to_string().into())
+    if found.outcome.iterations > 0 || first.gradient_norm != 0.0 {
+        return None;
+    }
+    let cost = |u: &[f64]| -> Option<f64> {
+        let own = |experiment: &Experiment| {
+            Gradient::new(&experiment.simulation, &*experiment.cost).ok()?.cost(&experiment.own(u)).ok()
+        };
+        problem.experiments.iter().map(own).sum()
+    };
+    let at_end = found.values();
+    let given = cost(&at_end)?;
+    for (k, own) in found.parameters.iter().enumerate().filter(|(_, own)| own.status == Status::Free) {
+        let sizes = [own.value.abs(), problem.parameters[k].size.unwrap_or(0.0), 1.0];
+        let mut moved = at_end.clone();
+        moved[k] += 0.01 * sizes.into_iter().find(|size| *size > 0.0)?;
+        if cost(&moved)? != given {
+            return None;
+        }
+    }
+    let words = "all its derivatives are zero, and stay so beside the start: does anything move? (an input by `--data FILE.csv`, or a start and inputs in [scenario]); \
+                 does the cost name what the parameters change?";
+    Some(words.to_string().into())
 }
 
 /// Reason why a cost that is no sum of squares has no minimum where the search has ended, if a parameter has gone out of sight.

@@ -435,6 +435,9 @@ fn a_cost_may_be_a_formula() {
     place.write("level.toml", file.replace("x^2", "c"));
     let run = place.run("identify level.toml --out level");
     assert!(run.code == 1 && run.out.contains("no free parameter changes the cost"), "{}", run.out);
+    // a start at the very minimum has no slopes either, and is one
+    place.write("there.toml", file.replace("x^2", "(d - 2)^2"));
+    assert!(place.good("identify there.toml --out there").out.contains("converged: "));
     // along a constraint the cost need not be level
     place.write("bound.toml", format!("{file}[[constraint]]\nrule = \"d <= 3\"\n"));
     let run = place.good("identify bound.toml --out bound").out;
