@@ -28,6 +28,7 @@ pub(super) struct Task<'a, 's> {
 
 impl Task<'_, '_> {
     /// Iterates from the unknowns in `z`; on return `x` holds what they set.
+    #[inline(never)]
     pub fn iterate<const N: usize, const M: usize>(&mut self) -> Result<(), Failure> {
         let layout = sized::<N, M>(self.solver.layout);
         let (n, size) = (layout.n, layout.n + layout.m);
