@@ -163,7 +163,11 @@ fn scenario(
     };
     scenario.notes.iter().for_each(|note| tell(&format!("note: {note}")));
     let signals = specification.control.iter().flat_map(|control| &control.signals);
-    for (signal, _) in signals.filter(|(signal, start)| start.is_none() && !is_motion(signal, simulation)) {
+    let acts = |signal: &UnknownSignal| {
+        let place = simulation.signature().inputs.iter().position(|input| input.name == signal.input);
+        place.is_some_and(|k| (0..=simulation.steps()).any(|i| simulation.inputs_at(i)[k] != 0.0))
+    };
+    for (signal, _) in signals.filter(|(signal, start)| start.is_none() && acts(signal)) {
         tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));
     }
     adjust(&mut scenario, simulation, arguments)?;

@@ -17,7 +17,7 @@ use costate::signal::Signal;
 use costate::signature::Parameter;
 use costate::simulate::{Simulation, Trajectory};
 use costate::start::InitialState;
-use costate::system::System;
+use costate::system::{Equations, Evaluator, Point, System};
 use std::sync::Arc;
 
 /// Settings of the time integrator.
@@ -405,6 +405,61 @@ impl Problem {
     /// Places of the parameters that an identification changes.
     pub fn free(&self) -> Vec<usize> {
         (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()
+    }
+
+    /// True if free parameters say where an experiment begins, and nothing else; with what to do where its record begins elsewhere than the model.
+    pub fn remedy_of_start(&self, experiment: &Experiment) -> (bool, String) {
+        let simulation = &experiment.simulation;
+        let own = experiment.own(&self.start);
+        let mut evaluator = simulation.system().evaluator();
+        let (count, rows) = (simulation.signature().unknown_count(), simulation.signature().constraints.len());
+        let [mut q, mut v] = [vec![0.0; count], vec![0.0; count]];
+        evaluator.set_parameters(&own);
+        evaluator.initial(&mut q, &mut v);
+        // anywhere but there, where much may be zero
+        q.iter_mut().chain(&mut v).enumerate().for_each(|(k, x)| *x += 0.1 + 0.01 * k as f64);
+        let (a, lambda) = (vec![0.7; count], vec![0.3; rows]);
+        let (t, w) = (simulation.grid().times()[0], simulation.inputs_at(0));
+        let point = Point { t, q: &q, v: &v, a: &a, lambda: &lambda, w };
+        let equations = |evaluator: &mut dyn Evaluator, u: &[f64]| {
+            let [mut dynamics, mut constraint] = [vec![0.0; count], vec![0.0; rows]];
+            evaluator.set_parameters(u);
+            evaluator.residual(&point, Equations::MOTION, &mut dynamics, &mut constraint);
+            [dynamics, constraint]
+        };
+        let before = equations(&mut *evaluator, &own);
+        // what is in the equations is found by them, and is not what says where a record begins
+        let mut says_where = |k: &usize| {
+            let [mut direction, mut changed] = [vec![0.0; own.len()], own.clone()];
+            direction[*k] = 1.0;
+            changed[*k] += 0.01 * self.size(experiment.places[*k]);
+            let [mut q, mut v] = [vec![0.0; count], vec![0.0; count]];
+            evaluator.set_parameters(&own);
+            evaluator.initial_push_forward(&direction, &mut q, &mut v);
+            q.iter().chain(&v).any(|slope| *slope != 0.0) && equations(&mut *evaluator, &changed) == before
+        };
+        let places: Vec<usize> = (0..own.len()).filter(|k| says_where(k)).map(|k| experiment.places[k]).collect();
+        if let Some(&k) = places.iter().find(|&&k| self.parameters[k].free) {
+            let name = base_name(&self.parameters[k].name);
+            let several = "where records begin differently, local = true and start_column = ..";
+            return (
+                true,
+                format!("let `{name}` begin near it ({name} = {{ start = .. }} in [parameters]; {several})"),
+            );
+        }
+        let several = if self.experiments.len() > 1 { ", local = true" } else { "" };
+        let remedy = match places.as_slice() {
+            [] => format!(
+                "let its start be found (in a mechanism file start = {{ x = \"x0\" }}, and x0 among its parameters{})",
+                if several.is_empty() { "" } else { "; x0 = { local = true } in the problem" }
+            ),
+            [first, others @ ..] => {
+                let name = base_name(&self.parameters[*first].name);
+                let more = if others.is_empty() { "" } else { " and others that say where it begins" };
+                format!("free `{name}`{more} ({name} = {{ free = true{several} }} in [parameters])")
+            }
+        };
+        (false, remedy)
     }
 
     /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start; or that of its nominal

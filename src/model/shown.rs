@@ -62,7 +62,11 @@ pub fn number(x: f64) -> String {
 /// A number for tables: so many significant digits, plainly where that is short.
 pub fn rounded(x: f64, digits: usize) -> String {
     let last = digits.saturating_sub(1);
-    if x == 0.0 || !x.is_finite() {
+    if x == 0.0 {
+        // -0 is nothing that anybody wants to read
+        return "0".into();
+    }
+    if !x.is_finite() {
         return format!("{x}");
     }
     let zeros = |text: &str| match text.contains('.') {
@@ -106,6 +110,7 @@ mod tests {
             (9.999999999999999e-6, "0.00001"),
             (0.1 + 0.2, "0.3"),
             (0.0, "0"),
+            (-0.0, "0"),
             (1e15, "1000000000000000"),
             (f64::INFINITY, "inf"),
             (1.0 / 3.0, "0.3333333333333333"),

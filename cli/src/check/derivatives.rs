@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 /// Agreement of adjoint and tangent that round-off explains, relative to the entry's size.
 const EXACT: f64 = 1e-9;
+/// A step in parts of a parameter's size, at which the cost gives a gradient of round-off its scale.
+const AWAY: f64 = 1e-2;
 /// Agreement of the adjoint with differences that nobody asks more of,
 const COARSE: f64 = 1e-6;
 /// and that within so many of their errors, of which there are estimates only.
@@ -174,11 +176,21 @@ fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
     // entries are compared by what they change in the cost when a parameter changes by its size
     let sizes: Vec<f64> = (0..u.len()).map(|k| problem.size(k)).collect();
     let norm = adjoint.iter().zip(&sizes).map(|(g, s)| (g * s) * (g * s)).sum::<f64>().sqrt();
+    // where residuals are round-off, so is the gradient: what the cost is a hundredth of a size away says how large it might be
+    let cost = gradient.cost(u)?;
+    let mut nearby = u.clone();
+    let mut away = vec![0.0; u.len()];
+    for &k in &shown {
+        nearby[k] = u[k] + AWAY * sizes[k];
+        // what cannot be run there has no scale there
+        away[k] = gradient.cost(&nearby).map_or(0.0, |near| (near - cost).abs() / AWAY);
+        nearby[k] = u[k];
+    }
     let compared = |k: usize| {
         let (value, error) = (differences[k].value, differences[k].error);
         let exact = (adjoint[k] - tangent[k]).abs();
         let coarse = (adjoint[k] - value).abs();
-        let floor = EXACT * (adjoint[k].abs() + 1e-6 * norm / sizes[k]);
+        let floor = EXACT * (adjoint[k].abs() + (1e-6 * norm + away[k]) / sizes[k]);
         let right = exact <= floor && coarse <= SAFE * error + COARSE * adjoint[k].abs() + floor;
         let name = problem.parameters[k].name.clone();
         Compared { name, adjoint: adjoint[k], tangent: tangent[k], difference: value, error, right }

@@ -29,6 +29,8 @@ pub(super) struct Looked {
     pub substeps: Option<usize>,
     /// Name, unit, least and largest value.
     pub inputs: Vec<(String, String, f64, f64)>,
+    /// What to do if the record begins elsewhere than the model.
+    remedy_of_start: String,
     /// Outputs at the start, or why there are none.
     pub outputs: std::result::Result<Vec<Compared>, String>,
 }
@@ -78,6 +80,7 @@ impl Looked {
             steps: simulation.steps(),
             substeps,
             inputs: (0..signature.inputs.len()).map(input).collect(),
+            remedy_of_start: problem.remedy_of_start(experiment).1,
             outputs: compared(problem, experiment).map_err(|error| remedy::sentence(&error)),
         }
     }
@@ -127,7 +130,8 @@ impl Looked {
         }
         for output in self.outputs.iter().flatten() {
             warnings.extend(output.fit.told_of_sentinels());
-            warnings.extend(output.warning().or_else(|| output.warning_of_start(self.from)));
+            let of_start = || output.warning_of_start(self.from, &self.remedy_of_start);
+            warnings.extend(output.warning().or_else(of_start));
         }
         let place = |warning: String| format!("experiment `{}`: {warning}", self.name);
         warnings.into_iter().map(place).collect()
@@ -154,7 +158,7 @@ fn compared(problem: &Problem, experiment: &Experiment) -> Result<Vec<Compared>>
 
 impl Compared {
     /// Warns of a record that begins elsewhere than the model does.
-    fn warning_of_start(&self, from: f64) -> Option<String> {
+    fn warning_of_start(&self, from: f64, remedy: &str) -> Option<String> {
         /// Part of the data's spread.
         const FAR: f64 = 0.5;
         let (first, off) = self.fit.times.first().copied().zip(self.fit.residuals.first().copied())?;
@@ -162,8 +166,8 @@ impl Compared {
             return None;
         }
         Some(format!(
-            "at its first sample, `{}` of the model is off by {} {}, {} of the data's spread: where records begin differently, make what \
-             says so local: parameters.NAME = {{ local = true, start_column = .. }}",
+            "at its first sample, `{}` of the model is off by {} {}, {} of the data's spread: if the record begins elsewhere than the model, \
+             {remedy}",
             self.fit.name,
             rounded(off, 3),
             self.fit.unit,

@@ -118,12 +118,15 @@ fn look(
     waiting.now("derivatives");
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
     let mut wrong: Vec<String> = experiments.iter().filter_map(failure).collect();
-    let mut warnings: Vec<String> = experiments.iter().flat_map(Looked::warnings).collect();
     let of_fitted =
         experiments.iter().filter(|looked| !looked.validation).flat_map(|looked| looked.outputs.iter().flatten());
     let fits: Vec<OutputFit> = of_fitted.map(|output| output.fit.clone()).collect();
     let is_of_control =
         specification.control.is_some() && specification.data.is_none() && specification.experiments.is_empty();
+    let mut warnings: Vec<String> = match is_of_control {
+        true => Vec::new(),
+        false => experiments.iter().flat_map(Looked::warnings).collect(),
+    };
     if is_of_control {
         warnings.push("no record is compared: this problem is for costate control, which looks for its signals".into());
     } else {
@@ -132,7 +135,9 @@ fn look(
     warnings.extend(twice(specification).into_iter().chain(at_bounds(problem)));
     let (mut cost, mut gradient, mut duration) = (f64::NAN, Vec::new(), None);
     let mut identified = Err("the model cannot be run at the start".to_string());
-    if problem.free().is_empty() {
+    if is_of_control {
+        // its unknowns are signals: nothing is asked of parameters
+    } else if problem.free().is_empty() {
         wrong.push("all parameters are fixed: nothing can be identified; free at least one".to_string());
     } else if experiments.iter().all(|looked| looked.outputs.is_ok()) {
         match derivatives(problem) {

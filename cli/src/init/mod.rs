@@ -71,6 +71,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     // beside the mechanism of a file there is the problem
     let end = if is_file(&arguments.model) { "_problem" } else { "" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}{end}.toml", entry.name())));
+    let records = arguments.data.iter().chain(&arguments.validation);
+    if let Some(missing) = records.filter(|file| !file.to_string_lossy().contains(',')).find(|file| !file.exists()) {
+        // told before what is to be written is looked at: it may be there for want of this record alone
+        Record::read(missing)?;
+    }
     // an excitation has files of other names
     check_out(&out, arguments.force || arguments.excitation.is_some())?;
     if arguments.data.is_empty() && !arguments.validation.is_empty() {

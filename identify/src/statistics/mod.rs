@@ -60,7 +60,7 @@ pub use fit::{DependentStatistics, Determinacy, Noise, OutputFit, ParameterStati
 pub(crate) use identifiability::analysed;
 pub use identifiability::{Identifiability, NO_INFLUENCE, WEAK, identifiability, said_of_steps_alone};
 pub use residual_tests::{
-    Correlations, Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test,
+    Correlations, Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, TimeOffset,
     test_unfitted,
 };
 pub(crate) use residual_tests::{block_length, worth};

@@ -68,8 +68,25 @@ fn records_that_begin_elsewhere_are_told() {
     place.write("problem.toml", problem);
     let run = place.run("check problem.toml");
     let message = run.out.replace('\n', " ");
-    for part in ["at its first sample, `angle` of the model is off by 0.35 rad", "local = true"] {
+    for part in
+        ["at its first sample, `angle` of the model is off by 0.35 rad", "let `angle0` begin near it", "local = true"]
+    {
         assert!(message.contains(part), "`{part}` is missing in\n{}", run.out);
+    }
+    // a fit says so where it says that something is missing, and cannot find where it begins
+    let held = format!("{problem}[parameters]\nangle0 = {{ fixed = true }}\nomega0 = {{ fixed = true }}\n");
+    place.write("held.toml", held);
+    assert!(
+        place
+            .run("check held.toml")
+            .out
+            .replace('\n', " ")
+            .contains("free `angle0` and others that say where it begins")
+    );
+    let fitted = place.run("identify held.toml");
+    let warnings = (fitted.out + &fitted.err).replace('\n', " ");
+    for part in ["at the first sample they are", "if it begins elsewhere than the model, free `angle0`"] {
+        assert!(warnings.contains(part), "`{part}` is missing in\n{warnings}");
     }
     place.write("problem.toml", format!("{problem}[parameters]\nangle0 = {{ start = 0.75 }}\n"));
     assert!(!place.run("check problem.toml").out.contains("at its first sample"));

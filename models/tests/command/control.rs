@@ -35,6 +35,15 @@ weight = 10.0
 must = true
 "#;
 
+// Protects a good problem of control from being called wrong because it identifies nothing.
+#[test]
+fn a_problem_of_control_is_no_wrong_identification() {
+    let place = Place::new();
+    place.write("swing.toml", SWING);
+    let run = place.good("check swing.toml");
+    assert!(run.out.contains("nothing is wrong; 1 warning"), "{}", run.out);
+}
+
 // Protects the whole way: a stated problem is solved, its files are there, its signals are a record that gives the same outputs, the swing
 // begins where the file says, bounds and constraints are kept, and JSON says what the table says.
 #[test]

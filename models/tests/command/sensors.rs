@@ -21,6 +21,48 @@ fn record(place: &Place, name: &str, angle: f64) {
     place.write(&format!("{name}.csv"), shown);
 }
 
+// Protects from looking for dynamics where a sensor is late: a fit without delays says so, and what finds it; with one, nothing is left to say; and of
+// dynamics that are missing nothing of the kind is said.
+#[test]
+fn a_late_sensor_is_suspected() {
+    let place = Place::new();
+    let mechanism = "name = \"duffing\"\ncoordinates = { x = \"m\" }\nmass = { x = \"1.5[kg]\" }\n\
+                     force = { x = \"8[N]*sin(3[1/s]*t) + 4[N]*sin(7.1[1/s]*t) - (k + k3*x^2)*x - d*x'\" }\n\
+                     outputs = { a = { unit = \"m/s^2\", is = \"x''\" } }\n\
+                     [parameters]\nk = { unit = \"N/m\", nominal = 40.0 }\nk3 = { unit = \"N/m^3\", nominal = 300.0 }\n\
+                     d = { unit = \"N s/m\", nominal = 0.8 }\n[scenario]\nend = 10.02\nstep = 1e-3\n";
+    place.write("duffing.toml", mechanism);
+    place.good("simulate duffing.toml --out truth");
+    let table = place.read("truth/outputs.csv");
+    let rows: Vec<f64> = table.lines().skip(1).map(|row| row.split(',').nth(1).unwrap().parse().unwrap()).collect();
+    for (name, late) in [("late", 20), ("early", -20), ("good", 0)] {
+        let sample = |i: usize| (10 * i).checked_add_signed(-late).filter(|at| *at < rows.len());
+        let line = |i: usize| sample(i).map(|at| format!("{},{}\n", 0.01 * i as f64, rows[at]));
+        let text: String = (0..=1000).filter_map(line).collect();
+        place.write(&format!("{name}.csv"), format!("t,a\n{text}"));
+        let data = format!("[data]\nfile = \"{name}.csv\"\n");
+        place.write(&format!("{name}.toml"), format!("model = \"duffing.toml\"\n{data}"));
+        place.write(
+            &format!("{name}_delay.toml"),
+            format!("model = \"duffing.toml\"\n{data}outputs.a = {{ sensor = [\"delay\"] }}\n"),
+        );
+    }
+    let said = |command: &str| {
+        let run = place.run(command);
+        (run.out + &run.err).replace('\n', " ")
+    };
+    let late = said("identify late.toml");
+    assert!(late.contains("the data come later than the model says: is the sensor late?"), "{late}");
+    let early = said("identify early.toml");
+    assert!(early.contains("the data come earlier than the model says: is an input recorded late?"), "{early}");
+    for command in
+        ["identify late_delay.toml", "identify good.toml --set k3=0 --fix k3", "identify good.toml --set d=3 --fix d"]
+    {
+        let other = said(command);
+        assert!(!other.contains("than the model says"), "{command}: {other}");
+    }
+}
+
 const PROBLEM: &str = "model = \"pendulum\"\n[integrator]\nsubsteps = 5\n[data]\nfile = \"swing.csv\"\n\
                        outputs.a_x = { sensor = [\"gain\", \"delay\"] }\noutputs.a_y = { sensor = [\"bias\"] }\n\
                        [parameters]\nL = { start = 0.7 }\nd = { start = 0.02 }\nangle0 = { free = true }\n\

@@ -1,6 +1,6 @@
 //! Judgement of residuals, in words.
 
-use super::{GAP, InputCorrelation, Interval, ResidualTests};
+use super::{GAP, InputCorrelation, Interval, ResidualTests, TimeOffset};
 use costate::shown::rounded;
 
 /// Chance finds something in white noise as often as this.
@@ -207,13 +207,49 @@ impl ResidualTests {
             _ => String::new(),
         };
         let gap = self.across_gap();
+        let (shift, start) = match finding {
+            Finding::FollowInput | Finding::Correlated => (self.shifted(), self.from_elsewhere()),
+            _ => Default::default(),
+        };
         let is_hidden = finding < Finding::Outlier && self.largest.is_some_and(|largest| largest.p_value < CERTAIN);
         let also = if is_hidden {
             format!("; there is an outlier, {}: {WITHOUT_IT}", self.largest_in_words())
         } else {
             String::new()
         };
-        format!("residuals of `{}` {}: {}{errors}{gap}{also}", self.output, self.clause(finding), self.meaning(finding))
+        let (clause, meaning) = (self.clause(finding), self.meaning(finding));
+        format!("residuals of `{}` {clause}: {meaning}{shift}{start}{errors}{gap}{also}", self.output)
+    }
+
+    /// Clause on data that are later or earlier than the model says, if that would explain much.
+    fn shifted(&self) -> String {
+        /// Part of the residuals' squares; without a shift, it is a few hundredths. Parameters that make up for one leave it a part of them.
+        const MUCH_OF_THEM: f64 = 0.15;
+        let Some(TimeOffset { later, share }) = self.shift.filter(|shift| shift.share >= MUCH_OF_THEM) else {
+            return String::new();
+        };
+        let (word, asked) =
+            if later < 0.0 { ("earlier", "an input recorded late") } else { ("later", "the sensor late") };
+        format!(
+            "; at least {:.0} % of their squares are there because the data come {word} than the model says: is {asked}? sensor = [\"delay\"] of this \
+             output finds by how much",
+            100.0 * share
+        )
+    }
+
+    /// Clause on a record that begins elsewhere than the model.
+    fn from_elsewhere(&self) -> String {
+        /// Of what the record varies.
+        const FAR: f64 = 0.25;
+        let Some((off, part, remedy)) = self.off_at_start.as_ref().filter(|(_, part, _)| *part > FAR) else {
+            return String::new();
+        };
+        format!(
+            "; at the first sample they are {} {}, {:.0} % of what the record varies: if it begins elsewhere than the model, {remedy}",
+            rounded(*off, 3),
+            self.unit,
+            100.0 * part
+        )
     }
 
     /// Clause on a gap across which nothing is correlated.

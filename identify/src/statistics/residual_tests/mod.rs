@@ -111,6 +111,16 @@ pub struct LargestResidual {
     pub p_value: f64,
 }
 
+/// A shift of the data in time, as far as parameters do not make up for it.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct TimeOffset {
+    /// By how much the data are later than the model, s.
+    pub later: f64,
+    /// The part of the residuals' squares that goes with it.
+    pub share: f64,
+}
+
 /// The residuals of one output in one experiment under test.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ResidualTests {
@@ -153,6 +163,11 @@ pub struct ResidualTests {
     /// True if the model explains anything of what the output's record varies.
     #[serde(skip)]
     pub(crate) explains: bool,
+    /// The shift in time that explains most of the residuals; `None` if they are not tested.
+    pub shift: Option<TimeOffset>,
+    /// How far the model is off at the first sample of the record, if it begins there; that over what the record varies; and what to do.
+    #[serde(skip)]
+    pub(crate) off_at_start: Option<(f64, f64, String)>,
     /// Finding at a level of 1 %.
     pub finding: Finding,
     /// The finding in a sentence.
@@ -179,6 +194,8 @@ struct Compared<'a> {
     largest: Option<&'a Largest>,
     /// True if samples count as the independent ones that they are worth: standard errors know of correlations.
     is_counted: bool,
+    /// What to do if the record begins elsewhere than the model, of records that were fitted.
+    remedy_of_start: Option<String>,
 }
 
 /// Tests of all residuals, in the order of `outputs`, which are those of the problem.
@@ -192,14 +209,18 @@ pub(super) fn test(
     let compared = of_experiments.flat_map(|(experiment, largest)| {
         let cost = experiment.cost.as_least_squares();
         let references = cost.into_iter().flat_map(|cost| cost.references().iter().enumerate().map(move |r| (cost, r)));
-        references.zip(largest).map(move |((cost, reference), largest)| (experiment, cost, reference, largest.as_ref()))
+        let (is_found, remedy) = problem.remedy_of_start(experiment);
+        let remedy = (!is_found).then_some(remedy);
+        references
+            .zip(largest)
+            .map(move |((cost, reference), largest)| (experiment, remedy.clone(), cost, reference, largest.as_ref()))
     });
     compared
         .zip(outputs)
-        .map(|((experiment, cost, (place, reference), largest), fit)| {
+        .map(|((experiment, remedy_of_start, cost, (place, reference), largest), fit)| {
             let sensors = &problem.unknown_deviations;
             let is_counted = sensors.iter().any(|own| own.is_correlated && own.sees(experiment, reference.output));
-            Compared { experiment, cost, reference, place, fit, largest, is_counted }.test(Some(found))
+            Compared { experiment, cost, reference, place, fit, largest, is_counted, remedy_of_start }.test(Some(found))
         })
         .collect()
 }
@@ -212,7 +233,8 @@ pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTe
         cost.into_iter().flat_map(move |cost| cost.references().iter().enumerate().map(move |r| (experiment, cost, r)))
     });
     let one = |((experiment, cost, (place, reference)), fit)| {
-        Compared { experiment, cost, reference, place, fit, largest: None, is_counted: false }.test(None)
+        Compared { experiment, cost, reference, place, fit, largest: None, is_counted: false, remedy_of_start: None }
+            .test(None)
     };
     compared.zip(outputs).map(one).collect()
 }
@@ -242,6 +264,8 @@ impl Compared<'_> {
             normality: None,
             largest: None,
             explains: self.fit.fit_percent.is_none_or(|fit| fit >= NOTHING),
+            shift: None,
+            off_at_start: self.off_at_start(),
             finding: Finding::White,
             judgement: String::new(),
         };
@@ -263,6 +287,7 @@ impl Compared<'_> {
                     tests.standard_error_factor = 1.0;
                 }
                 tests.finding = tests.find(judgement::LEVEL);
+                tests.shift = self.shift(step, &places);
             }
         }
         tests.judgement = tests.sentence(tests.finding);
@@ -303,6 +328,36 @@ impl Compared<'_> {
         let mut placed = vec![f64::NAN; self.cost.weights().len()];
         self.cost.samples(self.reference).zip(&self.fit.residuals).for_each(|(i, residual)| placed[i] = *residual);
         places.iter().map(|place| place.map_or(f64::NAN, |i| placed[i])).collect()
+    }
+
+    /// Data that are late by d are y(t - d), and residuals y - data then d y': d by least squares, and the part of the residuals' squares that goes with it.
+    fn shift(&self, step: f64, places: &[Option<usize>]) -> Option<TimeOffset> {
+        let residuals = self.placed(places);
+        let shown = |at: usize| places[at].map(|i| self.reference.values[i] + residuals[at]);
+        let whole = |change: f64| self.fit.period.map_or(change, |period| change - period * (change / period).round());
+        let [mut both, mut slopes, mut squares] = [0.0; 3];
+        for at in 1..places.len().saturating_sub(1) {
+            let (Some(before), Some(after), residual) = (shown(at - 1), shown(at + 1), residuals[at]) else { continue };
+            let slope = whole(after - before) / (2.0 * step);
+            if residual.is_finite() && slope.is_finite() {
+                both += residual * slope;
+                slopes += slope * slope;
+                squares += residual * residual;
+            }
+        }
+        let found = TimeOffset { later: both / slopes, share: both * both / (slopes * squares) };
+        (found.later.is_finite() && found.share.is_finite()).then_some(found)
+    }
+
+    fn off_at_start(&self) -> Option<(f64, f64, String)> {
+        let (time, residual) = self.fit.times.first().zip(self.fit.residuals.first())?;
+        let begins = self.experiment.simulation.grid().times()[0];
+        let remedy = self.remedy_of_start.clone()?;
+        (self.fit.over.name == "time" && *time == begins && self.fit.fit_percent.is_some()).then_some((
+            *residual,
+            residual.abs() / self.fit.size,
+            remedy,
+        ))
     }
 
     /// Spacing of the output's own samples.
