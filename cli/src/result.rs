@@ -177,16 +177,20 @@ impl Earlier {
         Ok(())
     }
 
-    /// Warns of what makes a comparison worth less.
-    fn warn_of_validity<'f>(&self, data: impl Iterator<Item = &'f Path>) {
+    /// Warns of what makes a comparison worth less, and says whether any record is one that was not fitted.
+    fn warn_of_validity<'f>(&self, data: impl Iterator<Item = &'f Path>) -> bool {
         if !self.converged {
             tell(&format!("warning: the search of {} has not converged", self.path.display()));
         }
+        let mut validates = false;
         for file in data {
-            if InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum)) {
+            let is_fitted = InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum));
+            validates |= !is_fitted;
+            if is_fitted {
                 tell(&format!("warning: {} is among the data that were fitted: this is no validation", file.display()));
             }
         }
+        validates
     }
 }
 
@@ -223,7 +227,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let earlier = Earlier::read(&arguments.result)?;
     let specification = stated(&earlier, arguments)?;
     earlier.check(&specification.model)?;
-    earlier.warn_of_validity(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
+    let validates =
+        earlier.warn_of_validity(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
     let mut problem = settings::build(&specification, registry)?;
     earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
@@ -269,7 +274,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         if arguments.bands {
             print(&format!("\n{}", bands_text(&bands)));
         }
-        validation_in_words(&beside).iter().for_each(|sentence| print(sentence));
+        match validation_in_words(&beside).filter(|_| validates) {
+            Some(sentence) => print(&sentence),
+            None if validates => {}
+            None => print("nothing is validated: the records are those that were fitted"),
+        }
         if let Some(folder) = folder.filter(|_| written.is_ok()) {
             print(&format!("written to {}: validation.json, figures", folder.path().display()));
         }

@@ -416,8 +416,8 @@ impl Problem {
         let [mut q, mut v] = [vec![0.0; count], vec![0.0; count]];
         evaluator.set_parameters(&own);
         evaluator.initial(&mut q, &mut v);
-        // anywhere but there, where much may be zero
-        q.iter_mut().chain(&mut v).enumerate().for_each(|(k, x)| *x += 0.1 + 0.01 * k as f64);
+        // beside it, as much may be zero there
+        q.iter_mut().chain(&mut v).enumerate().for_each(|(k, x)| *x += 1e-3 + 1e-4 * k as f64);
         let (a, lambda) = (vec![0.7; count], vec![0.3; rows]);
         let (t, w) = (simulation.grid().times()[0], simulation.inputs_at(0));
         let point = Point { t, q: &q, v: &v, a: &a, lambda: &lambda, w };

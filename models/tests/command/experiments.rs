@@ -83,6 +83,8 @@ fn records_are_fitted_together_and_validated() {
     // what has been fitted is no validation
     let again = place.good("validate found --data small/outputs.csv --problem problem.toml --json");
     assert!(again.err.contains("among the data that were fitted"), "{}", again.err);
+    let again = place.good("validate found --data small/outputs.csv --problem problem.toml --out again");
+    assert!(again.out.contains("nothing is validated: the records are those that were fitted"), "{}", again.out);
     let unseen = place.good("validate found --data other/outputs.csv --problem problem.toml --json");
     assert!(!unseen.err.contains("among the data that were fitted"), "{}", unseen.err);
     place.refused("report found --out found/result.json", &["would take the place", "ends in .html"]);

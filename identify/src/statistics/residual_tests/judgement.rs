@@ -208,7 +208,7 @@ impl ResidualTests {
         };
         let gap = self.across_gap();
         let (shift, start) = match finding {
-            Finding::FollowInput | Finding::Correlated => (self.shifted(), self.from_elsewhere()),
+            Finding::FollowInput | Finding::Correlated => (self.shifted(), self.beginning_elsewhere()),
             _ => Default::default(),
         };
         let is_hidden = finding < Finding::Outlier && self.largest.is_some_and(|largest| largest.p_value < CERTAIN);
@@ -238,10 +238,8 @@ impl ResidualTests {
     }
 
     /// Clause on a record that begins elsewhere than the model.
-    fn from_elsewhere(&self) -> String {
-        /// Of what the record varies.
-        const FAR: f64 = 0.25;
-        let Some((off, part, remedy)) = self.off_at_start.as_ref().filter(|(_, part, _)| *part > FAR) else {
+    fn beginning_elsewhere(&self) -> String {
+        let Some((off, part, remedy)) = &self.off_at_start else {
             return String::new();
         };
         format!(

@@ -165,7 +165,7 @@ pub struct ResidualTests {
     pub(crate) explains: bool,
     /// The shift in time that explains most of the residuals; `None` if they are not tested.
     pub shift: Option<TimeOffset>,
-    /// How far the model is off at the first sample of the record, if it begins there; that over what the record varies; and what to do.
+    /// How far the model is off at the first sample of the record, if it begins there and that is far; over what the record varies; and what to do.
     #[serde(skip)]
     pub(crate) off_at_start: Option<(f64, f64, String)>,
     /// Finding at a level of 1 %.
@@ -194,8 +194,8 @@ struct Compared<'a> {
     largest: Option<&'a Largest>,
     /// True if samples count as the independent ones that they are worth: standard errors know of correlations.
     is_counted: bool,
-    /// What to do if the record begins elsewhere than the model, of records that were fitted.
-    remedy_of_start: Option<String>,
+    /// The problem, if the record was fitted.
+    fitted: Option<&'a Problem>,
 }
 
 /// Tests of all residuals, in the order of `outputs`, which are those of the problem.
@@ -209,18 +209,15 @@ pub(super) fn test(
     let compared = of_experiments.flat_map(|(experiment, largest)| {
         let cost = experiment.cost.as_least_squares();
         let references = cost.into_iter().flat_map(|cost| cost.references().iter().enumerate().map(move |r| (cost, r)));
-        let (is_found, remedy) = problem.remedy_of_start(experiment);
-        let remedy = (!is_found).then_some(remedy);
-        references
-            .zip(largest)
-            .map(move |((cost, reference), largest)| (experiment, remedy.clone(), cost, reference, largest.as_ref()))
+        references.zip(largest).map(move |((cost, reference), largest)| (experiment, cost, reference, largest.as_ref()))
     });
     compared
         .zip(outputs)
-        .map(|((experiment, remedy_of_start, cost, (place, reference), largest), fit)| {
+        .map(|((experiment, cost, (place, reference), largest), fit)| {
             let sensors = &problem.unknown_deviations;
             let is_counted = sensors.iter().any(|own| own.is_correlated && own.sees(experiment, reference.output));
-            Compared { experiment, cost, reference, place, fit, largest, is_counted, remedy_of_start }.test(Some(found))
+            Compared { experiment, cost, reference, place, fit, largest, is_counted, fitted: Some(problem) }
+                .test(Some(found))
         })
         .collect()
 }
@@ -233,8 +230,7 @@ pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTe
         cost.into_iter().flat_map(move |cost| cost.references().iter().enumerate().map(move |r| (experiment, cost, r)))
     });
     let one = |((experiment, cost, (place, reference)), fit)| {
-        Compared { experiment, cost, reference, place, fit, largest: None, is_counted: false, remedy_of_start: None }
-            .test(None)
+        Compared { experiment, cost, reference, place, fit, largest: None, is_counted: false, fitted: None }.test(None)
     };
     compared.zip(outputs).map(one).collect()
 }
@@ -265,7 +261,7 @@ impl Compared<'_> {
             largest: None,
             explains: self.fit.fit_percent.is_none_or(|fit| fit >= NOTHING),
             shift: None,
-            off_at_start: self.off_at_start(),
+            off_at_start: None,
             finding: Finding::White,
             judgement: String::new(),
         };
@@ -288,6 +284,7 @@ impl Compared<'_> {
                 }
                 tests.finding = tests.find(judgement::LEVEL);
                 tests.shift = self.shift(step, &places);
+                tests.off_at_start = self.off_at_start();
             }
         }
         tests.judgement = tests.sentence(tests.finding);
@@ -333,11 +330,13 @@ impl Compared<'_> {
     /// Data that are late by d are y(t - d), and residuals y - data then d y': d by least squares, and the part of the residuals' squares that goes with it.
     fn shift(&self, step: f64, places: &[Option<usize>]) -> Option<TimeOffset> {
         let residuals = self.placed(places);
-        let shown = |at: usize| places[at].map(|i| self.reference.values[i] + residuals[at]);
+        let shown =
+            places.iter().zip(&residuals).map(|(place, residual)| Some(self.reference.values[(*place)?] + residual));
+        let shown: Vec<Option<f64>> = shown.collect();
         let whole = |change: f64| self.fit.period.map_or(change, |period| change - period * (change / period).round());
         let [mut both, mut slopes, mut squares] = [0.0; 3];
-        for at in 1..places.len().saturating_sub(1) {
-            let (Some(before), Some(after), residual) = (shown(at - 1), shown(at + 1), residuals[at]) else { continue };
+        for (around, residual) in shown.windows(3).zip(&residuals[1..]) {
+            let [Some(before), _, Some(after)] = around else { continue };
             let slope = whole(after - before) / (2.0 * step);
             if residual.is_finite() && slope.is_finite() {
                 both += residual * slope;
@@ -350,14 +349,16 @@ impl Compared<'_> {
     }
 
     fn off_at_start(&self) -> Option<(f64, f64, String)> {
+        /// Of what the record varies.
+        const FAR: f64 = 0.25;
         let (time, residual) = self.fit.times.first().zip(self.fit.residuals.first())?;
-        let begins = self.experiment.simulation.grid().times()[0];
-        let remedy = self.remedy_of_start.clone()?;
-        (self.fit.over.name == "time" && *time == begins && self.fit.fit_percent.is_some()).then_some((
-            *residual,
-            residual.abs() / self.fit.size,
-            remedy,
-        ))
+        let part = residual.abs() / self.fit.size;
+        let begins = *time == self.experiment.simulation.grid().times()[0] && self.fit.over.name == "time";
+        if !(begins && part > FAR && self.fit.fit_percent.is_some()) {
+            return None;
+        }
+        let (is_found, remedy) = self.fitted?.remedy_of_start(self.experiment);
+        (!is_found).then_some((*residual, part, remedy))
     }
 
     /// Spacing of the output's own samples.
