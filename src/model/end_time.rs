@@ -31,16 +31,28 @@ impl<M> FreeEndTime<M> {
 /// Numbers that are kept without asking for memory.
 const ROOM: usize = 16;
 
-/// Shows `x`, the first `count` entries times a factor, what follows them times another.
-fn scaled<D: Number, R>(x: &[D], count: usize, [own, rest]: [D; 2], show: impl FnOnce(&[D]) -> R) -> R {
-    let scaled = |(k, x): (usize, &D)| *x * if k < count { own } else { rest };
-    let mut room = [D::from(0.0); ROOM];
-    if x.len() <= ROOM {
-        room.iter_mut().zip(x.iter().enumerate().map(scaled)).for_each(|(to, x)| *to = x);
-        return show(&room[..x.len()]);
+/// Room for scaled numbers, without asking for memory where they are few.
+struct Room<D> {
+    few: [D; ROOM],
+    many: Vec<D>,
+}
+
+impl<D: Number> Room<D> {
+    fn new() -> Self {
+        Room { few: [D::from(0.0); ROOM], many: Vec::new() }
     }
-    let all: Vec<D> = x.iter().enumerate().map(scaled).collect();
-    show(&all)
+
+    /// The first `count` entries of `x` times a factor, what follows them times another.
+    fn scaled(&mut self, x: &[D], count: usize, [own, rest]: [D; 2]) -> &[D] {
+        if x.len() > ROOM {
+            self.many.resize(x.len(), D::from(0.0));
+        }
+        let room = if x.len() > ROOM { &mut self.many[..] } else { &mut self.few[..x.len()] };
+        for k in 0..x.len() {
+            room[k] = x[k] * if k < count { own } else { rest };
+        }
+        room
+    }
 }
 
 impl<M: Model> Model for FreeEndTime<M> {
@@ -67,14 +79,18 @@ impl<M: Model> Model for FreeEndTime<M> {
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let Some((&end, u)) = u.split_last() else { return };
         let factors = [end.recip(), D::from(1.0)];
-        scaled(v, q.len(), factors, |v| self.model.force(t * end, q, v, w, u, force));
+        let mut room = Room::new();
+        let v = room.scaled(v, q.len(), factors);
+        self.model.force(t * end, q, v, w, u, force);
         force.iter_mut().for_each(|force| *force *= end * end);
     }
 
     fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
         let Some((&end, u)) = u.split_last() else { return };
         let factors = [end.recip(), D::from(1.0)];
-        scaled(v, q.len(), factors, |v| self.model.rates(t * end, q, v, w, u, rates));
+        let mut room = Room::new();
+        let v = room.scaled(v, q.len(), factors);
+        self.model.rates(t * end, q, v, w, u, rates);
         rates.iter_mut().for_each(|rate| *rate *= end);
     }
 
@@ -88,15 +104,12 @@ impl<M: Model> Model for FreeEndTime<M> {
         *last = end;
         let (once, twice) = (end.recip(), (end * end).recip());
         let n = x.q.len();
-        scaled(x.v, n, [once, D::from(1.0)], |v| {
-            scaled(x.a, n, [twice, once], |a| {
-                scaled(x.a_scheme, n, [twice, once], |a_scheme| {
-                    scaled(x.lambda, 0, [twice, twice], |lambda| {
-                        self.model.output(t * end, &State { q: x.q, v, a, a_scheme, lambda, w: x.w }, u, y);
-                    });
-                });
-            });
-        });
+        let [mut of_v, mut of_a, mut of_scheme, mut of_lambda] = std::array::from_fn(|_| Room::new());
+        let v = of_v.scaled(x.v, n, [once, D::from(1.0)]);
+        let a = of_a.scaled(x.a, n, [twice, once]);
+        let a_scheme = of_scheme.scaled(x.a_scheme, n, [twice, once]);
+        let lambda = of_lambda.scaled(x.lambda, 0, [twice, twice]);
+        self.model.output(t * end, &State { q: x.q, v, a, a_scheme, lambda, w: x.w }, u, y);
     }
 
     fn picture(&self, t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {

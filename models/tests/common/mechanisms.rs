@@ -113,10 +113,25 @@ pub struct Scaled<M> {
     pub parameter: f64,
 }
 
-impl<M> Scaled<M> {
-    fn own<D: Number>(&self, u: &[D]) -> Vec<D> {
-        u.iter().map(|u| *u / self.parameter).collect()
+/// Each of `x` times a factor.
+fn scale<D: Number>(x: &mut [D], factor: f64) {
+    for x in x {
+        *x *= factor;
     }
+}
+
+fn scaled<D: Number>(x: &[D], factor: f64) -> Vec<D> {
+    let mut scaled = x.to_vec();
+    scale(&mut scaled, factor);
+    scaled
+}
+
+fn divided<D: Number>(x: &[D], divisor: f64) -> Vec<D> {
+    let mut divided = x.to_vec();
+    for x in &mut divided {
+        *x /= divisor;
+    }
+    divided
 }
 
 impl<M: Model> Model for Scaled<M> {
@@ -129,23 +144,23 @@ impl<M: Model> Model for Scaled<M> {
         signature
     }
     fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
-        self.model.initial(&self.own(u), q, v);
+        self.model.initial(&divided(u, self.parameter), q, v);
     }
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
-        self.model.mass(q, &self.own(u), m);
-        m.as_mut_slice().iter_mut().for_each(|m| *m *= self.motion);
+        self.model.mass(q, &divided(u, self.parameter), m);
+        scale(m.as_mut_slice(), self.motion);
     }
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        self.model.force(t, q, v, w, &self.own(u), force);
-        force.iter_mut().for_each(|f| *f *= self.motion);
+        self.model.force(t, q, v, w, &divided(u, self.parameter), force);
+        scale(force, self.motion);
     }
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        self.model.constraint(t, q, &self.own(u), c);
-        c.iter_mut().for_each(|c| *c *= self.constraint);
+        self.model.constraint(t, q, &divided(u, self.parameter), c);
+        scale(c, self.constraint);
     }
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        let lambda: Vec<D> = x.lambda.iter().map(|l| *l * (self.constraint / self.motion)).collect();
-        self.model.output(t, &State { lambda: &lambda, ..*x }, &self.own(u), y);
+        let lambda = scaled(x.lambda, self.constraint / self.motion);
+        self.model.output(t, &State { lambda: &lambda, ..*x }, &divided(u, self.parameter), y);
     }
 }
 

@@ -14,7 +14,9 @@ pub mod textbook;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::Form;
-use costate::{Gradient, Hht, InitialState, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
+use costate::{
+    Gradient, Hht, InitialState, Method, Model, Number, Plain, Result, Signal, Simulation, State, System, TimeGrid,
+};
 use costate_models::{CartPole, Emps, EngineMount, Oscillator, Pendulum, Silverbox, SliderCrank};
 use std::sync::Arc;
 use textbook::{Mechanics, Textbook};
@@ -63,21 +65,14 @@ impl<M: Model + Clone + 'static> Case<M> {
 
     /// The same number of steps, longer and shorter by up to 40 %.
     pub fn uneven(self) -> Self {
-        let mut t = self.grid.times()[0];
-        let mut times = vec![t];
-        for i in 1..=self.grid.count() {
-            t += self.grid.step(i) * (1.0 + 0.4 * (1.7 * i as f64).sin());
-            times.push(t);
-        }
-        Case { grid: TimeGrid::through(&times, 1).unwrap(), ..self }
+        Case { grid: uneven(&self.grid), ..self }
     }
 
     pub fn try_simulation(&self) -> Result<Simulation> {
         let system = Arc::new(Plain::new(self.model.clone())?);
-        let signals = self.signals.iter().map(|&w| Signal::function(w)).collect();
         let scheme = Hht::new(self.alpha)?.form(self.form);
         let state = if self.project { InitialState::Projected } else { InitialState::AsGiven };
-        Ok(Simulation::new(system, scheme, self.grid.clone(), signals)?.initial_state(state))
+        Ok(simulation(system, &self.signals, scheme, &self.grid)?.initial_state(state))
     }
 
     pub fn simulation(&self) -> Simulation {
@@ -98,42 +93,13 @@ impl<M: Model + Clone + 'static> Case<M> {
 
     /// The weights of `quadrature`, written down once more.
     pub fn weights(&self, quadrature: Quadrature) -> Vec<f64> {
-        let last = self.grid.count();
-        (0..=last)
-            .map(|i| {
-                let before = if i > 0 { self.grid.step(i) } else { 0.0 };
-                let after = if i < last { self.grid.step(i + 1) } else { 0.0 };
-                match quadrature {
-                    Quadrature::Rectangle => after,
-                    Quadrature::Trapezoid => (before + after) / 2.0,
-                    Quadrature::Unit => 1.0,
-                }
-            })
-            .collect()
+        weights(&self.grid, quadrature)
     }
 
     /// Everything in the state and the outputs, each divided by its largest size along the run.
     pub fn cost_of(&self, parts: Parts) -> Everything {
-        let run = self.simulation().run(&self.u).unwrap();
-        let signature = self.model.signature();
-        let (n, m, outputs) = (signature.coordinates.len(), signature.constraints.len(), signature.outputs.len());
-        let mut scales = vec![0.0f64; 4 * n + m + outputs];
-        let y: Vec<Vec<f64>> = (0..outputs).map(|k| run.output(k)).collect();
-        for i in 0..run.times().len() {
-            let x = run.state(i);
-            let outputs: Vec<f64> = y.iter().map(|y| y[i]).collect();
-            let all = [x.q, x.v, x.a, &run.scheme_acceleration(i), x.lambda, &outputs].concat();
-            scales.iter_mut().zip(all).for_each(|(scale, x)| *scale = scale.max(x.abs()));
-        }
-        // what stays at zero is round-off: it must not be made large
-        let mut rest = scales.as_mut_slice();
-        for count in [n, n, n, n, m, outputs] {
-            let (part, others) = rest.split_at_mut(count);
-            let largest = part.iter().fold(0.0f64, |s, x| s.max(*x));
-            part.iter_mut().filter(|scale| **scale <= 1e-12 * largest).for_each(|scale| *scale = 1.0);
-            rest = others;
-        }
-        Everything { scales, sizes: self.sizes.clone(), parts }
+        let (scales, sizes) = (scales(&self.simulation(), &self.u), self.sizes.clone());
+        Everything { scales, sizes, parts }
     }
 
     /// Cost and gradient of the engine.
@@ -148,13 +114,72 @@ impl<M: Model + Clone + 'static> Case<M> {
 
     /// The largest difference of two gradients in units of the largest entry, entries scaled by the parameters' sizes.
     pub fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
-        let scaled = |x: &[f64]| x.iter().zip(&self.sizes).map(|(x, s)| x * s).collect::<Vec<f64>>();
-        let (a, b) = (scaled(a), scaled(b));
-        let largest = b.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        assert!(largest > 0.0 && largest.is_finite(), "a gradient of {largest} shows nothing");
-        assert!(a.iter().all(|x| x.is_finite()), "{a:?}");
-        a.iter().zip(&b).fold(0.0f64, |s, (a, b)| s.max((a - b).abs())) / largest
+        distance(&self.sizes, a, b)
     }
+}
+
+// Apart from cases, which are compiled for every model.
+
+fn uneven(grid: &TimeGrid) -> TimeGrid {
+    let mut t = grid.times()[0];
+    let mut times = vec![t];
+    for i in 1..=grid.count() {
+        t += grid.step(i) * (1.0 + 0.4 * (1.7 * i as f64).sin());
+        times.push(t);
+    }
+    TimeGrid::through(&times, 1).unwrap()
+}
+
+fn simulation(system: Arc<dyn System>, signals: &[fn(f64) -> f64], scheme: Hht, grid: &TimeGrid) -> Result<Simulation> {
+    let signals = signals.iter().map(|&w| Signal::function(w)).collect();
+    Simulation::new(system, scheme, grid.clone(), signals)
+}
+
+fn weights(grid: &TimeGrid, quadrature: Quadrature) -> Vec<f64> {
+    let last = grid.count();
+    (0..=last)
+        .map(|i| {
+            let before = if i > 0 { grid.step(i) } else { 0.0 };
+            let after = if i < last { grid.step(i + 1) } else { 0.0 };
+            match quadrature {
+                Quadrature::Rectangle => after,
+                Quadrature::Trapezoid => (before + after) / 2.0,
+                Quadrature::Unit => 1.0,
+            }
+        })
+        .collect()
+}
+
+/// The largest sizes of all that a run shows, of its state and outputs.
+fn scales(simulation: &Simulation, u: &[f64]) -> Vec<f64> {
+    let (run, signature) = (simulation.run(u).unwrap(), simulation.signature());
+    let (n, m, outputs) = (signature.coordinates.len(), signature.constraints.len(), signature.outputs.len());
+    let mut scales = vec![0.0f64; 4 * n + m + outputs];
+    let y: Vec<Vec<f64>> = (0..outputs).map(|k| run.output(k)).collect();
+    for i in 0..run.times().len() {
+        let x = run.state(i);
+        let outputs: Vec<f64> = y.iter().map(|y| y[i]).collect();
+        let all = [x.q, x.v, x.a, &run.scheme_acceleration(i), x.lambda, &outputs].concat();
+        scales.iter_mut().zip(all).for_each(|(scale, x)| *scale = scale.max(x.abs()));
+    }
+    // what stays at zero is round-off: it must not be made large
+    let mut rest = scales.as_mut_slice();
+    for count in [n, n, n, n, m, outputs] {
+        let (part, others) = rest.split_at_mut(count);
+        let largest = part.iter().fold(0.0f64, |s, x| s.max(*x));
+        part.iter_mut().filter(|scale| **scale <= 1e-12 * largest).for_each(|scale| *scale = 1.0);
+        rest = others;
+    }
+    scales
+}
+
+fn distance(sizes: &[f64], a: &[f64], b: &[f64]) -> f64 {
+    let scaled = |x: &[f64]| x.iter().zip(sizes).map(|(x, s)| x * s).collect::<Vec<f64>>();
+    let (a, b) = (scaled(a), scaled(b));
+    let largest = b.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    assert!(largest > 0.0 && largest.is_finite(), "a gradient of {largest} shows nothing");
+    assert!(a.iter().all(|x| x.is_finite()), "{a:?}");
+    a.iter().zip(&b).fold(0.0f64, |s, (a, b)| s.max((a - b).abs())) / largest
 }
 
 /// Which parts of a state and when a cost looks at them.
