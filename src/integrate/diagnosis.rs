@@ -217,15 +217,20 @@ pub(crate) fn not_finite(signature: &Signature, x: &Point<'_>, residual: &[f64],
     Error::NotFinite { quantity, value, time: x.t, step }
 }
 
-/// The coordinates that take part in the motion which a saddle matrix maps to (almost) nothing, by name; and whether it is nothing to
-/// working precision.
+/// The coordinates that take part in the motions which a saddle matrix maps to nothing, to working precision, by name, or in the one that it maps to
+/// the least; and whether that is nothing.
 fn faintest_motion(mut matrix: DMatrix<f64>, signature: &Signature) -> Option<(Vec<String>, bool)> {
     let n = signature.unknown_count();
     let scales = equilibrate(&mut matrix);
     let svd = matrix.svd(false, true);
-    let motion = svd.v_t?.row(svd.singular_values.imin()).transpose().component_mul(&scales);
-    let largest = motion.rows(0, n).amax();
-    let moving = (0..n).filter(|&j| motion[j].abs() > 0.3 * largest);
+    let (values, directions) = (&svd.singular_values, svd.v_t?);
+    let nothing = 1e-12 * values.max();
+    let least = values.imin();
+    let free: Vec<usize> = (0..values.len()).filter(|&k| k == least || values[k] <= nothing).collect();
+    let motion =
+        DVector::from_fn(n, |j, _| scales[j] * free.iter().map(|&k| directions[(k, j)].powi(2)).sum::<f64>().sqrt());
+    let largest = motion.amax();
+    let moving = (0..n).filter(|&j| motion[j] > 0.3 * largest);
     let names = moving.map(|j| format!("`{}`", signature.unknown_name(j))).collect();
-    Some((names, svd.singular_values.min() <= 1e-12 * svd.singular_values.max()))
+    Some((names, values[least] <= nothing))
 }

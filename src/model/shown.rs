@@ -110,7 +110,6 @@ mod tests {
             (9.999999999999999e-6, "0.00001"),
             (0.1 + 0.2, "0.3"),
             (0.0, "0"),
-            (-0.0, "0"),
             (1e15, "1000000000000000"),
             (f64::INFINITY, "inf"),
             (1.0 / 3.0, "0.3333333333333333"),
@@ -118,6 +117,20 @@ mod tests {
             (f64::MAX, "1.7976931348623157e308"),
         ] {
             assert_eq!(shown(x), expected);
+        }
+    }
+
+    /// Protects tables from digits that nobody reads, from powers of short numbers, and from a zero with a sign.
+    #[test]
+    fn numbers_of_tables_are_rounded() {
+        for (x, digits, expected) in [
+            (-0.0, 3, "0"),
+            (9.9996e-4, 3, "0.001"),
+            (1234.5678, 3, "1235"),
+            (-0.000123456, 3, "-1.23e-4"),
+            (f64::NEG_INFINITY, 3, "-inf"),
+        ] {
+            assert_eq!(rounded(x, digits), expected);
         }
     }
 

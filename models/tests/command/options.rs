@@ -121,6 +121,9 @@ fn a_path_that_is_no_problem_file_is_explained() {
 #[test]
 fn failing_simulations_say_where_and_what() {
     let place = Place::new();
+    let without_masses = "name = \"two\"\ncoordinates = { x = \"m\", y = \"m\", z = \"m\" }\nmass = { x = \"1[kg]\" }\n\
+                          force = { x = \"-40[N/m]*x\" }\noutputs = { x = { unit = \"m\", is = \"x\" } }\n[scenario]\nend = 1.0\nstep = 1e-2\n";
+    place.write("two.toml", without_masses);
     for (arguments, parts) in [
         (
             "oscillator --set c=-1e300",
@@ -138,6 +141,14 @@ fn failing_simulations_say_where_and_what() {
         (
             "oscillator --set m=0",
             ["singular at t = 0 s", "neither mass nor a constraint determines the acceleration of `x`", "give it mass"],
+        ),
+        (
+            "two.toml",
+            [
+                "singular at t = 0 s",
+                "neither mass nor a constraint determines the acceleration of `y`, `z`;",
+                "give it mass",
+            ],
         ),
         ("pendulum --set L=0", ["singular at t = 0 s", "row `rod` has no coordinate in it here", "rows"]),
     ] {
