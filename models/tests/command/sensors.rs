@@ -52,9 +52,12 @@ fn a_late_sensor_is_suspected() {
         (run.out + &run.err).replace('\n', " ")
     };
     let late = said("identify late.toml");
-    assert!(late.contains("the data come later than the model says: is the sensor late?"), "{late}");
+    assert!(late.contains("look like data that come later than the model says: is the sensor late?"), "{late}");
     let early = said("identify early.toml");
-    assert!(early.contains("the data come earlier than the model says: is an input recorded late?"), "{early}");
+    assert!(
+        early.contains("look like data that come earlier than the model says: is an input recorded late?"),
+        "{early}"
+    );
     for command in
         ["identify late_delay.toml", "identify good.toml --set k3=0 --fix k3", "identify good.toml --set d=3 --fix d"]
     {
