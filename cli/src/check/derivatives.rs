@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 /// Agreement of adjoint and tangent that round-off explains, relative to the entry's size.
 const EXACT: f64 = 1e-9;
+/// What round-off explains of entries far below the others, relative to all of them: lengths of a chain's links cancel in its gradient to 1e-11 of the others.
+const EXACT_OF_ALL: f64 = 1e-10;
 /// A step in parts of a parameter's size, at which the cost gives a gradient of round-off its scale.
 const AWAY: f64 = 1e-2;
 /// Agreement of the adjoint with differences that nobody asks more of,
@@ -115,7 +117,7 @@ fn summary(right: bool, by_hand: bool, options: &CheckOptions) -> String {
     };
     format!(
         "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient at the \
-         start, adjoint against tangents to {EXACT:e} and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors (x2: twice that)",
+         start, adjoint against tangents to {EXACT:e}, or {EXACT_OF_ALL:e} of all entries, and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors (x2: twice that)",
         if right { "all agree" } else { "NOT all agree" }
     )
 }
@@ -190,7 +192,7 @@ fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
         let (value, error) = (differences[k].value, differences[k].error);
         let exact = (adjoint[k] - tangent[k]).abs();
         let coarse = (adjoint[k] - value).abs();
-        let floor = EXACT * (adjoint[k].abs() + (1e-6 * norm + away[k]) / sizes[k]);
+        let floor = EXACT * adjoint[k].abs() + (EXACT_OF_ALL * norm + EXACT * away[k]) / sizes[k];
         let right = exact <= floor && coarse <= SAFE * error + COARSE * adjoint[k].abs() + floor;
         let name = problem.parameters[k].name.clone();
         Compared { name, adjoint: adjoint[k], tangent: tangent[k], difference: value, error, right }
