@@ -136,7 +136,7 @@ fn look(
     let (mut cost, mut gradient, mut duration) = (f64::NAN, Vec::new(), None);
     let mut identified = Err("the model cannot be run at the start".to_string());
     if is_of_control {
-        // its unknowns are signals: nothing is asked of parameters
+        identified = Err("the unknowns of this problem are signals: nothing is asked of parameters".to_string());
     } else if problem.free().is_empty() {
         wrong.push("all parameters are fixed: nothing can be identified; free at least one".to_string());
     } else if experiments.iter().all(|looked| looked.outputs.is_ok()) {

@@ -42,6 +42,8 @@ fn a_problem_of_control_is_no_wrong_identification() {
     place.write("swing.toml", SWING);
     let run = place.good("check swing.toml");
     assert!(run.out.contains("nothing is wrong; 1 warning"), "{}", run.out);
+    let reason = &place.json("check swing.toml --json", 0)["identifiability"]["missing_because"];
+    assert!(reason.as_str().is_some_and(|reason| reason.contains("are signals")), "{reason}");
 }
 
 // Protects the whole way: a stated problem is solved, its files are there, its signals are a record that gives the same outputs, the swing

@@ -163,7 +163,7 @@ pub struct ResidualTests {
     /// True if the model explains anything of what the output's record varies.
     #[serde(skip)]
     pub(crate) explains: bool,
-    /// The shift in time that explains most of the residuals; `None` if they are not tested.
+    /// The shift in time that explains most of the residuals; `None` if they are not tested, or samples are uneven.
     pub shift: Option<TimeOffset>,
     /// How far the model is off at the first sample of the record, if it begins there and that is far; over what the record varies; and what to do.
     #[serde(skip)]
@@ -283,7 +283,7 @@ impl Compared<'_> {
                     tests.standard_error_factor = 1.0;
                 }
                 tests.finding = tests.find(judgement::LEVEL);
-                tests.shift = self.shift(step, &places);
+                tests.shift = is_even.then(|| self.shift(step, &places)).flatten();
                 tests.off_at_start = self.off_at_start();
             }
         }
