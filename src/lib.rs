@@ -112,7 +112,7 @@ pub mod number;
 
 // every module has one name, whatever folder it lives in
 #[doc(inline)]
-pub use gradient::{cost, kinks, modes, noise, sensitivity};
+pub use gradient::{cost, jumps, kinks, modes, noise, sensitivity};
 #[doc(inline)]
 pub use integrate::{
     adapt, compliance, continuous, diagnosis, grid, interrupt, memory, pace, parallel, scheme, signal, simulate, start,

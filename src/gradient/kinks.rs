@@ -139,6 +139,15 @@ fn directions(signature: &Signature, x: &Point<'_>) -> [Vec<f64>; 4] {
     [of(&unknowns, x.q), of(&unknowns, x.v), of(&constraints, x.lambda), of(&inputs, x.w)]
 }
 
+/// What a row of equations of motion, constraints and outputs is, in words.
+pub(super) fn row_name(signature: &Signature, row: usize) -> String {
+    match row.checked_sub(signature.unknown_count() + signature.constraints.len()) {
+        None if row < signature.coordinates.len() => format!("the forces on `{}`", signature.unknown_name(row)),
+        None => format!("the {}", signature.equation_name(row)),
+        Some(output) => format!("the output `{}`", signature.outputs[output].name),
+    }
+}
+
 impl Looked<'_> {
     /// Equations of motion, constraints, outputs.
     fn rows(&self) -> usize {
@@ -153,21 +162,11 @@ impl Looked<'_> {
         // D has forces and rates with a minus
         let [a, b] = if row < self.signature.unknown_count() { sides.map(|side| -side) } else { sides };
         Kink {
-            what: self.name(row),
+            what: row_name(self.signature, row),
             by: by.map(|(part, j)| self.variable(part, j)),
             sides: [a.min(b), a.max(b)],
             output: row.checked_sub(self.equations()),
             input: by.filter(|(part, _)| *part == StatePart::Input).map(|(_, j)| j),
-        }
-    }
-
-    fn name(&self, row: usize) -> String {
-        match row.checked_sub(self.equations()) {
-            None if row < self.signature.coordinates.len() => {
-                format!("the forces on `{}`", self.signature.unknown_name(row))
-            }
-            None => format!("the {}", self.signature.equation_name(row)),
-            Some(output) => format!("the output `{}`", self.signature.outputs[output].name),
         }
     }
 

@@ -146,6 +146,10 @@ impl<M: Model> System for Plain<M> {
         &self.structure.remarks
     }
 
+    fn may_jump(&self) -> bool {
+        self.structure.may_jump
+    }
+
     fn sketch(&self) -> Option<&Sketch> {
         self.sketch.as_ref()
     }

@@ -2,7 +2,7 @@
 
 use super::functions::Functions;
 use super::kernel::Sizes;
-use crate::number::{Tracer, with_branch_detection};
+use crate::number::{Tracer, has_chosen, with_branch_detection};
 use crate::signature::Signature;
 use crate::system::By;
 use crate::{Matrix, State};
@@ -17,6 +17,8 @@ pub(crate) struct Row {
     pub zero: bool,
     /// The run looked at values.
     pub looked: bool,
+    /// It did, or chose between them.
+    pub chose: bool,
 }
 
 /// Sparsity of a model. Variable numbers: coordinates `j`, velocities `n + j`, parameters `2 n + k`, inputs `2 n + p + k`, unless said
@@ -59,6 +61,8 @@ pub struct Structure {
     pub output_is_linear: bool,
     /// Parameters in the initial state.
     pub initial_parameters: Vec<usize>,
+    /// Values are looked at, or chosen between: there may be jumps.
+    pub may_jump: bool,
     /// Remarks on likely slips: parameters and inputs that nothing depends on, outputs that are always zero.
     pub remarks: Vec<String>,
 }
@@ -80,9 +84,11 @@ fn trace(values: &[f64], rows: usize, run: &dyn Fn(&[Tracer], &mut [Tracer])) ->
             .collect();
         let mut out = vec![Tracer::from(0.0); rows];
         let ((), branched) = with_branch_detection(|| run(&variables, &mut out));
+        let chosen = branched || has_chosen();
         for (row, value) in result.iter_mut().zip(&out) {
             row.zero &= !branched && value.is_constant_zero();
             row.looked |= branched;
+            row.chose |= chosen;
             for i in first..values.len().min(first + WINDOW) {
                 let bit = 1u128 << (i - first);
                 if branched || value.depends & bit != 0 {
@@ -176,6 +182,12 @@ impl Traces {
         }
     }
 
+    /// True if a function chooses between values during a motion.
+    fn chose(&self) -> bool {
+        let Traces { mass, force, constraint, output, .. } = self;
+        [mass, force, constraint, output].into_iter().flatten().any(|row| row.chose)
+    }
+
     /// Entries of M that can be non-zero; and the variables (q, u), numbered as in a [`Structure`], of each row of M a.
     fn inertia(&self) -> (Vec<(usize, usize)>, Vec<Vec<usize>>) {
         let n = self.sizes.n;
@@ -225,6 +237,7 @@ impl Structure {
         let (mass, inertia) = traces.inertia();
         let (remarks, motion_variables, output_variables) =
             (traces.remarks(signature), 2 * n + p + k, 4 * n + m + p + k);
+        let may_jump = traces.chose();
         let Traces { force, force_in_state, constraint_in_space_and_time, constraint, output, initial, .. } = traces;
         let keep = |rows: &[Row], limit: usize| -> Vec<Vec<usize>> {
             rows.iter().map(|row| row.depends.iter().copied().filter(|&i| i < limit).collect()).collect()
@@ -268,6 +281,7 @@ impl Structure {
             output_is_linear: output.iter().all(|r| r.nonlinear.iter().all(|&i| i >= output_variables)),
             output: keep(&output, output_variables),
             initial_parameters: used(&initial, 0..p),
+            may_jump,
             remarks,
         }
     }

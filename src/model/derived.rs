@@ -276,6 +276,10 @@ impl System for Derived {
         self.inner.can_yield()
     }
 
+    fn may_jump(&self) -> bool {
+        self.inner.may_jump()
+    }
+
     fn sketch(&self) -> Option<&Sketch> {
         self.inner.sketch()
     }

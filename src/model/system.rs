@@ -40,6 +40,11 @@ pub trait System: Send + Sync {
         true
     }
 
+    /// False if it is known that no equation and no output jumps ([`crate::jumps`]).
+    fn may_jump(&self) -> bool {
+        true
+    }
+
     /// Sketch of the mechanism, if it is made of parts that have a shape or draws itself (then at its nominal start): for
     /// `costate_report::plot::mechanism`.
     fn sketch(&self) -> Option<&Sketch> {

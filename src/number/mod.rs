@@ -17,6 +17,7 @@ pub use jet::Jet;
 pub use rounded::Rounded;
 pub use second_order::{Derivatives, LANES, SecondOrder};
 pub use tape::{Sweep, Taped, all_finite};
+pub(crate) use tracer::has_chosen;
 pub use tracer::{Tracer, with_branch_detection};
 pub use variable::Var;
 

@@ -15,13 +15,20 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 
 thread_local! {
     static BRANCHED: Cell<bool> = const { Cell::new(false) };
+    static CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `work` and tells whether it looked at the value of any [`Tracer`].
 pub fn with_branch_detection<R>(work: impl FnOnce() -> R) -> (R, bool) {
     BRANCHED.set(false);
+    CHOSEN.set(false);
     let result = work();
     (result, BRANCHED.get())
+}
+
+/// True if there was a choice between [`Tracer`]s in the last work that was watched so.
+pub(crate) fn has_chosen() -> bool {
+    CHOSEN.get()
 }
 
 /// A value with the set of variables (bits) that it depends on, and of those that enter it nonlinearly.
@@ -67,6 +74,7 @@ impl Tracer {
 
     /// This number or another, by a choice that depends `on` variables, and of which nothing else is known.
     pub(super) fn or(&self, other: &Self, on: u128) -> Self {
+        CHOSEN.set(true);
         // one that is not zero, whatever is taken from it
         let re = if self.re == other.re { self.re } else { f64::NAN };
         let depends = self.depends | other.depends;

@@ -317,6 +317,11 @@ impl Sensors {
         self.sensors.iter().position(|sensor| sensor.output == output)
     }
 
+    /// True if the sensor of an output has a delay.
+    pub fn has_delay(&self, output: usize) -> bool {
+        self.of(output).is_some_and(|k| self.sensors[k].delay.is_some())
+    }
+
     /// Gain, bias and delay of sensor `k` by `own`, one value a parameter; `without` holds the values of those that it does not have.
     pub(crate) fn reading(&self, k: usize, own: &[f64], without: Reading) -> Reading {
         let mut values = own.iter().skip(self.sensors[..k].iter().map(|sensor| sensor.parameters().count()).sum());

@@ -1,0 +1,299 @@
+//! Jumps that a motion goes through: forces and outputs that change at a moment without going through the values between.
+//!
+//! Where the motion passes a threshold (`if(x > s, P, 0)`, a sign), the moment moves with the parameters. What that does to the motion is the jump
+//! times the change of the moment (the saltation matrix; Leine & Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems, 2004,
+//! chapter 7). Derivatives of time steps are those of the pieces between jumps: adjoint, tangents and differences in small steps agree, and all leave
+//! it out. So it is said.
+
+use super::kinks::row_name;
+use crate::random::SplitMix64;
+use crate::shown::{rounded, shown};
+use crate::signature::{Signature, difference};
+use crate::simulate::Simulation;
+use crate::system::{Equations, Evaluator, OutputPoint, Point};
+use crate::{Error, Result};
+
+/// Smaller jumps, beside the largest value of their row, are not worth a word.
+const SLIGHT: f64 = 1e-3;
+/// Halves of a step of which neither makes more than this part of the whole change have no jump between them that matters beside it.
+const EVEN: f64 = 0.6;
+/// What is left of a change each time that a jump is enclosed further, at least, from so many times on.
+const LEFT: f64 = 0.6;
+const KINKS: i32 = 5;
+/// Halvings by which a jump is enclosed: to a billionth of a step.
+const HALVINGS: i32 = 30;
+/// Relative change of a point by which the sizes of terms are found, and the part of these that is round-off.
+const LITTLE: f64 = 1e-11;
+const ROUND_OFF: f64 = 1e-12;
+/// Jumps that are enclosed at most: a sign that chatters at every step is told as well by some.
+const MOST: usize = 200;
+/// Jumps whose moment may be given, and is asked of all parameters, at most.
+const ASKED: usize = 8;
+/// Change of a parameter by which that is asked, beside its value.
+const NUDGE: f64 = 1e-6;
+
+/// A row that jumps during a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Jump {
+    /// What jumps, in words: ``the forces on `x` ``, ``the output `a` ``.
+    pub what: String,
+    /// When it does so first, s.
+    pub time: f64,
+    /// By how much it does then, in its own unit.
+    pub size: f64,
+    /// How often it does, as far as was looked.
+    pub count: usize,
+}
+
+impl std::fmt::Display for Jump {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Jump { what, time, size, count } = self;
+        let again = if *count > 1 { format!(", and {} more times", count - 1) } else { String::new() };
+        write!(f, "{what} by {} at t = {} s{again}", rounded(*size, 3), shown((time * 1e6).round() / 1e6))
+    }
+}
+
+/// All of them in a sentence with what to do; none where there are none.
+pub fn in_a_sentence(jumps: &[Jump]) -> Option<String> {
+    const TOLD: usize = 2;
+    let told: Vec<String> = jumps.iter().take(TOLD).map(Jump::to_string).collect();
+    let more = if jumps.len() > TOLD { format!(" (and {} more)", jumps.len() - TOLD) } else { String::new() };
+    (!jumps.is_empty()).then(|| {
+        format!(
+            "the motion goes through jumps: {}{more}; that their moments move with the parameters is in no derivative, so gradients, standard \
+             errors and influences can be wrong by any amount, zero among them: make the passage smooth over several time steps, \
+             0.5*(1 + tanh(x/w)) in the place of step(x)",
+            told.join("; ")
+        )
+    })
+}
+
+/// Jumps of forces and outputs whose moment depends on the motion or on parameters, along one run at `u`. Jumps of inputs, and those at
+/// given times, are not among them: derivatives are right there.
+///
+/// # Errors
+/// As [`Simulation::run`].
+pub fn jumps(simulation: &Simulation, u: &[f64]) -> Result<Vec<Jump>> {
+    let system = simulation.system();
+    if !system.may_jump() {
+        return Ok(Vec::new());
+    }
+    let mut search = Search::new(system.signature(), system.evaluator(), u);
+    simulation.watch::<Error>(u, &mut |_, x, _| {
+        search.follow(x);
+        Ok(())
+    })?;
+    Ok(search.found.into_iter().flatten().collect())
+}
+
+/// A point of a run on its own.
+#[derive(Debug, Clone, Default)]
+struct Snapshot {
+    t: f64,
+    parts: [Vec<f64>; 6],
+}
+
+impl Snapshot {
+    fn take(&mut self, x: &OutputPoint<'_>) {
+        self.t = x.t;
+        for (own, part) in self.parts.iter_mut().zip([x.q, x.v, x.a, x.a_scheme, x.lambda, x.w]) {
+            own.clear();
+            own.extend_from_slice(part);
+        }
+    }
+
+    /// The point half of the way from one to another.
+    fn between([from, to]: [&Snapshot; 2]) -> Self {
+        let mix = |(a, b): (&f64, &f64)| a + 0.5 * (b - a);
+        let parts = std::array::from_fn(|k| from.parts[k].iter().zip(&to.parts[k]).map(mix).collect());
+        Snapshot { t: mix((&from.t, &to.t)), parts }
+    }
+}
+
+struct Search<'s> {
+    signature: &'s Signature,
+    evaluator: Box<dyn Evaluator + 's>,
+    u: &'s [f64],
+    /// The two ends of a step; none before the first one.
+    ends: Option<[Snapshot; 2]>,
+    /// Half of the accelerations and multipliers at the end of the step, with which equations are looked at all along: balanced ones would tell
+    /// nothing of the sizes of forces.
+    half: [Vec<f64>; 2],
+    /// Largest value of each row so far: equations of motion, constraints, outputs.
+    sizes: Vec<f64>,
+    found: Vec<Option<Jump>>,
+    enclosed: usize,
+    asked: usize,
+}
+
+/// A point with the values of all rows.
+#[derive(Debug, Clone)]
+struct Seen {
+    x: Snapshot,
+    rows: Vec<f64>,
+}
+
+impl<'s> Search<'s> {
+    fn new(signature: &'s Signature, mut evaluator: Box<dyn Evaluator + 's>, u: &'s [f64]) -> Self {
+        evaluator.set_parameters(u);
+        let rows = signature.unknown_count() + signature.constraints.len() + signature.outputs.len();
+        let (sizes, found) = (vec![0.0; rows], vec![None; rows]);
+        Search { signature, evaluator, u, ends: None, half: Default::default(), sizes, found, enclosed: 0, asked: 0 }
+    }
+
+    /// Looks at the step that ends at `x`.
+    fn follow(&mut self, x: &OutputPoint<'_>) {
+        let Some([mut begin, mut end]) = self.ends.take() else {
+            let mut first = Snapshot::default();
+            first.take(x);
+            self.ends = Some([Snapshot::default(), first]);
+            return;
+        };
+        std::mem::swap(&mut begin, &mut end);
+        end.take(x);
+        if self.enclosed < MOST {
+            self.half = [x.a, x.lambda].map(|part| part.iter().map(|value| 0.5 * value).collect());
+            let [from, to] = [&begin, &end].map(|end| self.see(end.clone()));
+            let equations = self.equations();
+            for (row, (size, value)) in self.sizes.iter_mut().zip(&to.rows).enumerate() {
+                // half of the forces are left where half of the accelerations are
+                let factor = if row < equations { 2.0 } else { 1.0 };
+                *size = size.max(factor * value.abs());
+            }
+            self.look(&from, &to);
+        }
+        self.ends = Some([begin, end]);
+    }
+
+    fn equations(&self) -> usize {
+        self.signature.unknown_count() + self.signature.constraints.len()
+    }
+
+    fn see(&mut self, x: Snapshot) -> Seen {
+        let mut rows = vec![0.0; self.sizes.len()];
+        let Snapshot { t, parts: [q, v, a, a_scheme, lambda, w] } = &x;
+        let (dynamics, rest) = rows.split_at_mut(q.len());
+        let (constraint, outputs) = rest.split_at_mut(lambda.len());
+        let [half_a, half_lambda] = &self.half;
+        let point = Point { t: *t, q, v, a: half_a, lambda: half_lambda, w };
+        self.evaluator.residual(&point, Equations::MOTION, dynamics, constraint);
+        self.evaluator.output(&OutputPoint { t: *t, q, v, a, a_scheme, lambda, w }, outputs);
+        Seen { x, rows }
+    }
+
+    /// Change of a row from one point to another.
+    fn change(&self, row: usize, from: &Seen, to: &Seen) -> f64 {
+        let period = row.checked_sub(self.equations()).and_then(|output| self.signature.outputs[output].period);
+        difference(to.rows[row], from.rows[row], period).abs()
+    }
+
+    /// Rows that change by what matters; NaN does not, and positions do not jump, so constraints do not.
+    fn changed(&self, from: &Seen, to: &Seen) -> Vec<usize> {
+        let constraints = self.signature.unknown_count()..self.equations();
+        let matters = |row: &usize| {
+            let change = self.change(*row, from, to);
+            change > SLIGHT * self.sizes[*row] && change.is_finite()
+        };
+        (0..self.sizes.len()).filter(|row| !constraints.contains(row)).filter(matters).collect()
+    }
+
+    /// Looks for a jump in a step.
+    fn look(&mut self, from: &Seen, to: &Seen) {
+        let changed = self.changed(from, to);
+        if changed.is_empty() {
+            return;
+        }
+        let middle = self.see(Snapshot::between([&from.x, &to.x]));
+        let half = |all: &Self, row: usize| all.change(row, from, &middle).max(all.change(row, &middle, to));
+        let is_uneven = |row: &usize| half(self, *row) > EVEN * self.change(*row, from, to);
+        let uneven: Vec<usize> = changed.into_iter().filter(is_uneven).collect();
+        if uneven.is_empty() {
+            return;
+        }
+        let round_off = self.round_off(from);
+        let is_sure = |row: &usize| self.change(*row, from, to) > round_off[*row];
+        let share = |row: &usize| self.change(*row, from, to) / self.sizes[*row];
+        let worst = uneven.into_iter().filter(is_sure).max_by(|a, b| share(a).total_cmp(&share(b)));
+        let Some((row, first)) = worst.map(|row| (row, half(self, row))) else { return };
+        let Some([before, after]) = self.enclose(row, first, [from, to]) else { return };
+        self.enclosed += 1;
+        let mut jumped = self.changed(&before, &after);
+        jumped.retain(|row| self.change(*row, &before, &after) > round_off[*row]);
+        if jumped.first().is_some_and(|row| self.moves(*row, &before, &after)) {
+            for row in jumped {
+                let size = self.change(row, &before, &after);
+                let what = row_name(self.signature, row);
+                let own = self.found[row].get_or_insert(Jump { what, time: after.x.t, size, count: 0 });
+                own.count += 1;
+            }
+        }
+    }
+
+    /// Bounds of the round-off of all rows at a point: by how much they change if everything there does by a little.
+    fn round_off(&mut self, at: &Seen) -> Vec<f64> {
+        let mut bounds = vec![0.0f64; at.rows.len()];
+        let mut random = SplitMix64::new(1);
+        for _ in 0..2 {
+            let mut near = at.x.clone();
+            for part in &mut near.parts {
+                // zeros, too
+                let size = part.iter().fold(0.0f64, |size, value| size.max(value.abs()));
+                part.iter_mut().for_each(|value| *value += LITTLE * size * (2.0 * random.unit() - 1.0));
+            }
+            let near = self.see(near);
+            for (row, bound) in bounds.iter_mut().enumerate() {
+                *bound = bound.max(ROUND_OFF / LITTLE * self.change(row, at, &near));
+            }
+        }
+        bounds
+    }
+
+    /// Points next to each other between which a row jumps that changes so much in half of the step; none if it is continuous.
+    fn enclose(&mut self, row: usize, first: f64, [from, to]: [&Seen; 2]) -> Option<[Seen; 2]> {
+        let [mut before, mut after] = [from.clone(), to.clone()];
+        for halving in 1..=HALVINGS {
+            let middle = self.see(Snapshot::between([&before.x, &after.x]));
+            let is_in_first = self.change(row, &before, &middle) > self.change(row, &middle, &after);
+            *(if is_in_first { &mut after } else { &mut before }) = middle;
+            // what is continuous there falls to a half each time, behind a kink or two
+            if halving >= KINKS && self.change(row, &before, &after) <= LEFT.powi(halving) * first {
+                return None;
+            }
+        }
+        Some([before, after])
+    }
+
+    /// True unless the moment of a jump is given: it comes with time or inputs alone, and no parameter moves it.
+    fn moves(&mut self, row: usize, before: &Seen, after: &Seen) -> bool {
+        const INPUTS: usize = 5;
+        let jump = self.change(row, before, after);
+        let mut later = before.x.clone();
+        later.t = after.x.t;
+        later.parts[INPUTS].clone_from(&after.x.parts[INPUTS]);
+        let later = self.see(later);
+        if self.change(row, before, &later) < 0.5 * jump {
+            // the motion has passed something
+            return true;
+        }
+        self.asked += 1;
+        if self.asked > ASKED {
+            return false;
+        }
+        let mut moved = false;
+        for (k, own) in self.u.iter().enumerate() {
+            let size = if *own == 0.0 { NUDGE } else { NUDGE * own.abs() };
+            for nudge in [size, -size] {
+                let mut u = self.u.to_vec();
+                u[k] += nudge;
+                self.evaluator.set_parameters(&u);
+                for known in [before, after] {
+                    let nudged = self.see(known.x.clone());
+                    moved |= self.change(row, known, &nudged) > 0.5 * jump;
+                }
+            }
+        }
+        self.evaluator.set_parameters(self.u);
+        moved
+    }
+}
