@@ -415,6 +415,23 @@ fn gradients_of_forces_are_exact() {
     ]);
 }
 
+/// Protects the energy of bushings: unlike stiffnesses about three axes, turned by some twenty degrees, take no energy away and give none. Torques of
+/// K times the turn alone let it swing by 5 %.
+#[test]
+fn bushings_keep_their_energy() {
+    let text = "name = \"bushing\"\nkind = \"spatial\"\ngravity = [0, 0, 0]\n[body]\nb = { mass = 0.5, inertia = [0.002, 0.003, 0.004], \
+                spinning = [2, 2, -2], free = true }\n[bushing]\nbu = { ground = [0, 0, 0], b = [0, 0, 0], stiffness = [100, 100, 100], \
+                turn_stiffness = [0.1, 0.2, 0.3] }\n[sensor]\nE = { shows = \"energy\" }\n[parameters]\nq = { nominal = 1.0 }\n[scenario]\nend = 2.0\nstep = 5e-4\n\
+                scheme = \"i2p\"\n";
+    let entry = costate_file::parse(text, std::path::Path::new("bushing.toml")).unwrap();
+    let problem = entry.problem(&entry.scenario).unwrap();
+    let run = problem.first().simulation.run(&problem.start).unwrap();
+    let energies = run.output(0);
+    let (least, most) = energies.iter().fold((f64::INFINITY, 0.0f64), |(a, b), e| (a.min(*e), b.max(*e)));
+    // what is left falls by the square of the step
+    assert!(least > 0.0 && most - least < 2e-4 * most, "{least} {most}");
+}
+
 /// Protects sensors with all their properties.
 #[test]
 fn gradients_of_sensors_are_exact() {

@@ -370,13 +370,15 @@ fn form<D: Number>(matrix: &[D], x: &[D; 6]) -> D {
     D::dot(x, &std::array::from_fn::<_, 6, _>(|i| row_times(matrix, i, x)))
 }
 
-/// Displacements and turns of the second side in the first one's axes. The turn is 2 sin(θ/2) times its axis: the angle, for the few
-/// degrees that a bushing allows.
+/// Displacements and turns of the second side in the first one's axes. The turn is φ = 2 sin(θ/2) n about its axis n: the angle, for the few
+/// degrees that a bushing allows. Its energy is ½ xᵀ K x of displacements and turns x, so that its torque is that of dφ/dt =
+/// cos(θ/2) ω + ½ ω × φ: with m = (K x) of turns, -(cos(θ/2) m + ½ φ × m).
 struct Bearing<'x, D> {
     at: JointPoses<'x, D>,
     axes: [Vector<D>; 3],
     place: [D; 6],
     rate: [D; 6],
+    cosine_of_half: D,
 }
 
 impl<'x, D: Number> Bearing<'x, D> {
@@ -398,13 +400,19 @@ impl<'x, D: Number> Bearing<'x, D> {
         let [turning_a, turning_b] = [0, 1].map(|side| at.poses[side].rotation.turn(twists[side].rate));
         let [a, b, c] = components(turning_b - turning_a);
         let rate = [x, y, z, a, b, c];
-        Bearing { at, axes, place, rate }
+        Bearing { at, axes, place, rate, cosine_of_half }
     }
 
     fn push(&self, sides: Sides, q: &[D], u: &[D], force: &mut [D]) {
-        let Bearing { at, axes, place, rate } = self;
+        let Bearing { at, axes, place, rate, cosine_of_half } = self;
         let (stiffness, damping) = u[FRAMES..].split_at(36);
-        let pull: [D; 6] = std::array::from_fn(|i| row_times(stiffness, i, place) + row_times(damping, i, rate));
+        let [spring, damper]: [[D; 6]; 2] =
+            [(stiffness, place), (damping, rate)].map(|(matrix, x)| std::array::from_fn(|i| row_times(matrix, i, x)));
+        let [turn, moment] = [place, &spring].map(|x| Vector([x[3], x[4], x[5]]));
+        let moment = moment * *cosine_of_half + turn.cross(moment) * D::from(0.5);
+        let Vector([a, b, c]) = moment;
+        let spring = [spring[0], spring[1], spring[2], a, b, c];
+        let pull: [D; 6] = std::array::from_fn(|i| spring[i] + damper[i]);
         let in_world = |pull: &[D]| axes[0] * -pull[0] + axes[1] * -pull[1] + axes[2] * -pull[2];
         sides.push(q, &at.poses, at.point(1), in_world(&pull), force);
         let torque = in_world(&pull[3..]);
