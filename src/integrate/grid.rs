@@ -63,6 +63,15 @@ impl PartialEq for GridKind {
     }
 }
 
+/// A step that divides a span and is no longer than this one: a round number where there is one that is not much smaller.
+fn fitting(span: f64, step: f64) -> f64 {
+    let decade = 10f64.powf(step.log10().floor());
+    let round = [10.0, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5].map(|digit| digit * decade);
+    let divides = |own: &f64| (span / own - (span / own).round()).abs() < 1e-9 * (span / own);
+    let found = round.into_iter().filter(|own| *own <= step).find(divides);
+    found.unwrap_or_else(|| span / (span / step).ceil().max(1.0))
+}
+
 impl TimeGrid {
     /// A grid from `start` to `end` in steps of `step`, s.
     ///
@@ -80,9 +89,9 @@ impl TimeGrid {
         let count = ((end - start) / step).round();
         check_even(count, &format!("the time step {} s", shown(step)), "use a larger step, or end earlier")?;
         if count < 1.0 || ((end - start) / step - count).abs() > 1e-6 {
-            let fitting = (end - start) / ((end - start) / step).ceil().max(1.0);
             let problem = format!("{step} s does not divide the {} s from {start} s to {end} s", end - start);
-            return Err(Error::invalid("the time step", problem, format!("use {fitting} s, for example")));
+            let remedy = format!("use {} s, for example", fitting(end - start, step));
+            return Err(Error::invalid("the time step", problem, remedy));
         }
         let count = count as usize;
         let step = (end - start) / count as f64;

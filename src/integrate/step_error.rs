@@ -100,6 +100,12 @@ impl StepErrors {
         StepErrors::worst_beside(&self.outputs, self.coordinates.iter().chain(&self.outputs))
     }
 
+    /// The worst output among those that are larger than their errors: that of one that is about zero hides it.
+    pub fn worst_output_of_some_size(&self) -> Option<&StepError> {
+        let sized = self.outputs.iter().filter(|error| error.relative() <= 1.0);
+        sized.max_by(|a, b| a.relative().total_cmp(&b.relative())).filter(|error| error.relative() > 0.0)
+    }
+
     fn worst_beside<'e>(of: &'e [StepError], all: impl IntoIterator<Item = &'e StepError>) -> Option<&'e StepError> {
         let floor = ROUND_OFF * all.into_iter().fold(0.0f64, |largest, error| largest.max(error.size));
         let significant = of.iter().filter(|error| error.size.max(error.error) > floor);

@@ -40,6 +40,7 @@ pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     };
     let stops: Vec<f64> = simulation.signals().iter().flat_map(jumps).filter_map(behind).collect();
     let kinks = simulation.signals().iter().flat_map(|signal| signal.kinks().into_owned());
+    let kinks = kinks.chain(bends(simulation));
     // times that differ by round-off are one
     let same = SHORTEST * (end - start);
     let mut all: Vec<f64> = stops.into_iter().chain(kinks).filter(|t| t - start > same && end - t > same).collect();
@@ -47,6 +48,32 @@ pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     all.sort_unstable_by(f64::total_cmp);
     all.dedup_by(|later, earlier| *later - *earlier <= same);
     all
+}
+
+/// Times around which an input that is a function bends within a few steps of the simulation's own grid: steps that have grown while little moved
+/// would go past a pulse. None where there are so many that it bends all along.
+fn bends(simulation: &Simulation) -> Vec<f64> {
+    /// Times that are looked at, at most.
+    const LOOKED: usize = 200_000;
+    /// Second difference of a bend, beside what the input varies.
+    const SHARP: f64 = 0.1;
+    /// Times that are met, beside those looked at, at most.
+    const FEW: f64 = 0.1;
+    let times = simulation.grid().times();
+    let stride = times.len().div_ceil(LOOKED);
+    let times: Vec<f64> = times.iter().copied().step_by(stride).collect();
+    let mut found = Vec::new();
+    for signal in simulation.signals().iter().filter(|signal| signal.interpolation().is_none()) {
+        let values: Vec<f64> = times.iter().map(|t| signal.value(*t)).collect();
+        let (low, high) =
+            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), w| (low.min(*w), high.max(*w)));
+        let is_sharp = |three: &[f64]| (three[2] - 2.0 * three[1] + three[0]).abs() > SHARP * (high - low);
+        let own: Vec<usize> = (0..times.len().saturating_sub(2)).filter(|i| is_sharp(&values[*i..i + 3])).collect();
+        if (own.len() as f64) < FEW * times.len() as f64 {
+            found.extend(own.iter().flat_map(|i| &times[*i..i + 3]));
+        }
+    }
+    found
 }
 
 /// A run whose steps are chosen as it goes.
