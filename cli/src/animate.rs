@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     exaggerate: Option<String>,
     #[command(flatten)]
     run: RunArguments,
-    /// Folder for animation.gif [default: out/MODEL_animation]
+    /// Folder for animation.gif [default: out/NAME_animation, NAME of the problem file or model]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print what was written as JSON
@@ -42,7 +42,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let view = settings::view(&*entry.system, arguments.view.as_deref())?;
     let animation = Animation { frames_per_second: arguments.fps, speed: arguments.speed };
     let frames = animation.times(simulation.grid())?.len();
-    let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
+    let folder = arguments.run.folder(entry, (arguments.out.as_ref(), "animation"), false)?;
     let began = Instant::now();
     let trajectory = simulation.run(u)?;
     Estimate::of(simulation, u, Some(&trajectory), began.elapsed().as_secs_f64()).warn(&run.finer);
@@ -65,7 +65,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         return Ok(ExitStatus::Success);
     }
     print(&format!(
-        "{}: {frames} frames, {} simulated seconds a second, {:.1} MB; written to {}",
+        "{}: {frames} frames, {} s of motion a second, {:.1} MB; written to {}",
         entry.name(),
         speed,
         bytes.len() as f64 / 1e6,

@@ -4,6 +4,7 @@ use super::console::{counted, tell, waiting};
 use super::remedy;
 use super::settings;
 use costate::shown::{number, rounded};
+use costate::signature::Parameter;
 use costate_identify::optimise::Trace;
 use costate_identify::problem::Problem;
 use costate_identify::profile::{Profile, Profiles, Side, asked_for, profiles};
@@ -126,11 +127,17 @@ impl CertaintyArguments {
     }
 }
 
+/// `name [unit]`
+pub(super) fn named(Parameter { name, unit, .. }: &Parameter) -> String {
+    format!("{name} [{unit}]")
+}
+
 /// The optima with their counts, and what became of the other searches.
 fn text(problem: &Problem, found: &ManySearches) -> String {
     let shown = &found.free[..found.free.len().min(SHOWN)];
     let mut header = vec!["optimum", "searches", "cost"];
-    header.extend(shown.iter().map(|&k| problem.parameters[k].name.as_str()));
+    let names: Vec<String> = shown.iter().map(|&k| named(&problem.parameters[k])).collect();
+    header.extend(names.iter().map(String::as_str));
     let row = |(place, optimum): (usize, &costate_identify::starts::Cluster)| {
         let mut row = vec![(place + 1).to_string(), optimum.searches.len().to_string(), rounded(optimum.cost, 6)];
         row.extend(shown.iter().map(|&k| rounded(optimum.u[k], 5)));
@@ -138,6 +145,10 @@ fn text(problem: &Problem, found: &ManySearches) -> String {
     };
     let rows: Vec<Vec<String>> = found.optima.iter().take(LISTED).enumerate().map(row).collect();
     let mut lines = vec![format!("{}:", counted(found.searches.len(), "start")), table(&header, &rows)];
+    let hidden = found.free.len() - shown.len();
+    if hidden > 0 {
+        lines.push(format!("and {} more, which result.json has", counted(hidden, "parameter")));
+    }
     let left = found.optima.len().saturating_sub(LISTED);
     if left > 0 {
         lines.push(format!("and {} with higher costs", counted(left, "optimum").replace("optimums", "optima")));
@@ -173,10 +184,11 @@ pub(super) fn profile_text(found: &Result<Profiles>) -> String {
             number(own.value),
             interval(own.linear),
             format!("[{}, {}]", side(&own.lower), side(&own.upper)),
+            own.unit.clone(),
             own.verdict.in_words().to_string(),
         ]
     };
-    let header = ["name", "value", "95 % by standard error", "95 % by profile", "identifiable"];
+    let header = ["name", "value", "95 % by standard error", "95 % by profile", "unit", "identifiable"];
     let mut lines = vec![table(&header, &found.profiles.iter().map(row).collect::<Vec<_>>())];
     lines.extend(found.profiles.iter().flat_map(Profile::remarks));
     if let Some(better) = &found.better {

@@ -7,6 +7,7 @@ use super::progress::{self, Progress};
 use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, kept, watch_for_interrupt};
+use costate::Signal;
 use costate::scheme;
 use costate::shown::{rounded, shown};
 use costate::simulate::Simulation;
@@ -72,7 +73,6 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         Some(name) => name.parse()?,
         None => specification.method.unwrap_or(scenario.method),
     };
-    let folder = folder(arguments)?;
     let interrupt = watch_for_interrupt();
     let trace = progress::trace(Vec::new());
     let stated = match arguments.problem.file() {
@@ -91,6 +91,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         arguments,
         options: &options,
     };
+    // what is refused leaves no folder behind
+    search.control(entry.name(), 1, None)?;
+    let folder = arguments.output.folder(&arguments.problem.folder_name(entry.name(), "control"))?;
     let refined = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
             tell_error(&remedy::sentence(&error));
@@ -141,12 +144,6 @@ fn check(arguments: &Arguments) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The folder of the results, if they are to be written.
-fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
-    let usual = format!("{}_control", arguments.problem.name());
-    arguments.output.folder(&usual)
 }
 
 /// The problem of the file, or the model's own one, with what the command line says.
@@ -225,16 +222,19 @@ struct ControlSearch<'a> {
 }
 
 impl ControlSearch<'_> {
+    /// The problem with each interval of the signals in so many parts, from these signals or the scenario's own.
+    fn control(&self, name: &str, parts: usize, start: Option<Vec<Signal>>) -> Result<Control> {
+        let start = start.unwrap_or_else(|| self.scenario.start.clone());
+        let control = self.scenario.control(name, self.simulation, parts, start);
+        let mut control = control.map_err(|error| self.specification.locate(error))?;
+        let Control { simulation, parameters, start: values, .. } = &mut control;
+        self.specification.set_parameters(simulation.signature(), parameters, values)?;
+        Ok(control)
+    }
+
     fn run(&self, name: &str) -> Result<Refined> {
         let mut progress = None;
-        let mut problem = |parts, start: Option<Vec<_>>| {
-            let start = start.unwrap_or_else(|| self.scenario.start.clone());
-            let control = self.scenario.control(name, self.simulation, parts, start);
-            let mut control = control.map_err(|error| self.specification.locate(error))?;
-            let Control { simulation, parameters, start: values, .. } = &mut control;
-            self.specification.set_parameters(simulation.signature(), parameters, values)?;
-            Ok(control)
-        };
+        let mut problem = |parts, start| self.control(name, parts, start);
         let of = (self.method, self.arguments.constraint_tolerance, self.options);
         let found = refine(self.scenario.refinements, &mut problem, of, &mut |event| {
             match event {

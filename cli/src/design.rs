@@ -31,7 +31,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let (design, notes) = specification.design(registry)?;
     settings::say_of(notes, &design.problem);
     let u = settings::point(&design.problem, &arguments.at)?;
-    let folder = arguments.output.folder(&format!("{}_design", design.problem.name))?;
+    let folder = arguments.output.folder(&arguments.problem.folder_name(&design.problem.name, "design"))?;
     let waiting = waiting("runs with tangents", design.problem.experiments.len());
     let found = design.compare(&u, optimality)?;
     drop(waiting);
@@ -47,7 +47,10 @@ fn error(after: f64, before: f64) -> String {
     match (after.is_finite(), before.is_finite()) {
         (false, _) => "not determined".to_string(),
         (true, false) => rounded(after, 3),
-        (true, true) => format!("{} ({}x less)", rounded(after, 3), rounded(before / after, 2)),
+        (true, true) => match rounded(before / after, 2).as_str() {
+            "1" => rounded(after, 3),
+            less => format!("{} ({less}x less)", rounded(after, 3)),
+        },
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     exaggerate: Option<String>,
     #[command(flatten)]
     run: RunArguments,
-    /// Folder for mechanism.svg [default: out/MODEL_picture]
+    /// Folder for mechanism.svg [default: out/NAME_picture, NAME of the problem file or model]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The figure as PNG, too
@@ -62,7 +62,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     };
     let picture = settings::exaggerate(picture.view(view)?, arguments.exaggerate.as_deref())?;
     let figure = if arguments.overlay { picture.overlay(&times)? } else { picture.panels(&times)? };
-    let folder = run.folder(arguments.out.as_ref(), "picture", arguments.png)?;
+    let folder = arguments.run.folder(entry, (arguments.out.as_ref(), "picture"), arguments.png)?;
     let written = folder.figure("mechanism", &figure);
     if written.is_ok() {
         let file = folder.path().join("mechanism.svg");

@@ -86,6 +86,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     }
     drop(waiting);
     compare(&problem, &methods, &results, &listed);
+    problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
     let at_half = AtHalf::of(&problem, &u, (cost, &results[0]), began);
     at_half.iter().for_each(|at_half| at_half.warn(&remedy::in_words(&specification.finer_steps())));

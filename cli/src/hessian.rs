@@ -1,7 +1,7 @@
 //! `costate hessian`
 
 use super::ExitStatus;
-use super::console::{print, print_document, waiting};
+use super::console::{print, print_document, tell, waiting};
 use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::step_error;
@@ -55,6 +55,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
+    problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
     let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(ExitStatus::Success) }; // there is a method

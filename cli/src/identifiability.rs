@@ -41,6 +41,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let by_steps_alone = found.by_steps_alone(&problem, &u)?;
     drop(waiting);
     let mut warnings = said_of_steps_alone(&problem, &by_steps_alone);
+    // what follows rests on derivatives
+    warnings.extend(problem.told_of_jumps(&u)?);
     warnings.extend(found.warnings());
     if arguments.json {
         let mut result = found.json();

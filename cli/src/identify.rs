@@ -7,6 +7,7 @@ use super::duration::usual;
 use super::progress::{self, Progress};
 use super::remedy;
 use super::repeat::{self, Repeat};
+use super::result::Earlier;
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, is_for, kept, unfinished, watch_for_interrupt};
 use costate::interrupt::Interrupt;
@@ -40,13 +41,8 @@ use std::time::Instant;
 pub(super) struct Arguments {
     #[command(flatten)]
     pub problem: ProblemArguments,
-    #[arg(
-        long,
-        value_name = "NAME",
-        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,
-steepest-descent or steepest-descent-fixed; or a
-solver of argmin, such as argmin:nelder-mead"
-    )]
+    /// lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed; or a solver of argmin, such as argmin:nelder-mead
+    #[arg(long, value_name = "NAME")]
     method: Option<String>,
     #[command(flatten)]
     freedom: settings::Freedom,
@@ -82,7 +78,7 @@ solver of argmin, such as argmin:nelder-mead"
     pub certainty: certainty::CertaintyArguments,
     #[command(flatten)]
     pub bootstrap: bootstrap::BootstrapArguments,
-    /// Folder for results and figures [default: out/MODEL; none with --json]
+    /// Folder for results and figures [default: out/NAME of the problem file or model; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Figures as PNG, too
@@ -134,6 +130,7 @@ pub(super) fn search(
         return Ok(ExitStatus::Success);
     }
     let specification = stated(arguments)?;
+    refuse_control(&specification)?;
     let (mut problem, notes) = specification.build_with_notes(registry)?;
     repeats.map_or(Ok(()), |repeat| repeat.warn_of_changes(&problem))?;
     let notes = settings::say_of(notes, &problem);
@@ -146,6 +143,7 @@ pub(super) fn search(
     let (method, reason) = settings.method_for(&problem);
     let folder = if team.is_none_or(Team::is_first) { folder(arguments, &problem)? } else { None };
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
+    folder.iter().for_each(|folder| tell_of_replaced(folder, &origin.command));
     arguments.certainty.check(&problem)?;
     arguments.bootstrap.check(&problem)?;
     let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
@@ -257,14 +255,39 @@ fn fit(
     })
 }
 
-/// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
+/// The folder that is asked for, or else one in `out`; none where the result is printed alone.
 fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
     if arguments.report && arguments.json && arguments.out.is_none() {
         let problem = "with --json alone, nothing is written";
         return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
     }
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &problem.name, arguments.png)?;
+    let usual = arguments.problem.folder_name(&problem.name, "");
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
     Ok(folder.map(|folder| folder.with_report(arguments.report)))
+}
+
+/// Refuses a problem of optimal control, whose goals an identification would overlook.
+fn refuse_control(specification: &Specification) -> Result<()> {
+    let is_fitted = specification.data.is_some() || !specification.experiments.is_empty();
+    if specification.control.is_none() || is_fitted {
+        return Ok(());
+    }
+    let problem = "it belongs to a problem of optimal control, and there is no record to fit";
+    let remedy = "run `costate control` on this file; or leave out [control], and name a record";
+    Err(Error::invalid("[control]", problem, remedy).under(&["control"]))
+}
+
+/// Says which result of another command is going to be replaced.
+fn tell_of_replaced(folder: &Folder, command: &str) {
+    let Ok(earlier) = Earlier::read(folder.path()) else { return };
+    let [before, date] = ["command", "date"].map(|key| earlier.document[key].as_str());
+    if let Some(before) = before.filter(|before| *before != command) {
+        let date = date.map_or(String::new(), |date| format!(" of {date}"));
+        let path = folder.path().display();
+        tell(&format!(
+            "note: the result in {path}{date}, of `{before}`, is going to be replaced; --out writes elsewhere"
+        ));
+    }
 }
 
 /// Origin of the result: determined before the search, which may take long, and after which files may be others.
@@ -411,9 +434,9 @@ pub(super) fn summary(
     lines.extend(validation(problem, found));
     lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(
-        "{}, {} evaluations{}, {:.2} s",
+        "{}, {}{}, {:.2} s",
         counted(outcome.iterations, "iteration"),
-        outcome.evaluations,
+        counted(outcome.evaluations, "evaluation"),
         second_derivatives(outcome),
         found.seconds
     ));

@@ -153,14 +153,27 @@ impl State {
         if !states.is_empty() {
             parts.push(table(&["state", "unit", "value", "rate"], &states));
         }
+        // times the constraint it is a work
+        let of_multiplier = |row: &Quantity| Quantity { unit: per_unit_of(&row.unit), ..row.clone() };
+        let multipliers: Vec<Quantity> = signature.constraints.iter().map(of_multiplier).collect();
         for (what, names, values) in
-            [("multiplier of", &signature.constraints, &self.lambda), ("input", &signature.inputs, &self.w)]
+            [("multiplier of", &multipliers, &self.lambda), ("input", &signature.inputs, &self.w)]
         {
             if !values.is_empty() {
                 parts.push(table(&[what, "unit", "value"], &rest(names, values)));
             }
         }
         parts.join("\n\n")
+    }
+}
+
+/// Joules by the unit of a constraint.
+fn per_unit_of(unit: &str) -> String {
+    match unit {
+        "m" => "N".to_string(),
+        "m^2" => "N/m".to_string(),
+        "" | "1" | "rad" => "N m".to_string(),
+        other => format!("N m/({other})"),
     }
 }
 

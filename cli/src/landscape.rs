@@ -1,5 +1,6 @@
 //! `costate landscape`: the cost over two parameters, with the ways of methods.
 
+use super::certainty::named;
 use super::console::waiting;
 use super::output::Output;
 use super::settings::{self, ProblemArguments};
@@ -50,7 +51,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let methods = arguments.methods.iter().map(|name| name.parse::<Method>()).collect::<Result<Vec<Method>>>()?;
     let options = Options { interrupt: watch_for_interrupt(), ..specification.options.clone() };
     let settings = Settings { options, ..Settings::default() };
-    let folder = arguments.output.folder(&format!("{}_landscape", problem.name))?;
+    let folder = arguments.output.folder(&arguments.problem.folder_name(&problem.name, "landscape"))?;
     let progress = waiting("rows of the map", area.points);
     let rows = AtomicUsize::new(0);
     let found = Landscape::of(&problem, &area, &methods, &settings, &|| {
@@ -95,8 +96,16 @@ impl Arguments {
     }
 }
 
+fn in_unit(value: f64, unit: &str) -> String {
+    if unit == "1" { number(value) } else { format!("{} {unit}", number(value)) }
+}
+
 fn text(problem: &Problem, found: &Landscape) -> String {
-    let names = found.parameters.map(|k| problem.parameters[k].name.as_str());
+    let labels = found.parameters.map(|k| named(&problem.parameters[k]));
+    let [names, units] = [
+        found.parameters.map(|k| problem.parameters[k].name.as_str()),
+        found.parameters.map(|k| problem.parameters[k].unit.as_str()),
+    ];
     let row = |way: &Way| {
         let end = way.points.last().copied().unwrap_or([f64::NAN; 2]);
         vec![
@@ -113,14 +122,14 @@ fn text(problem: &Problem, found: &Landscape) -> String {
     let failed = found.cost.iter().flatten().filter(|cost| cost.is_nan()).count();
     let mut lines = vec![
         format!("{}: the cost over {} and {}", problem.name, names[0], names[1]),
-        table(&["method", "runs", "cost", names[0], names[1], "end"], &rows),
+        table(&["method", "runs", "cost", &labels[0], &labels[1], "end"], &rows),
         format!(
             "least cost of the map {} at {} = {}, {} = {}",
             rounded(least, 6),
             names[0],
-            number(x),
+            in_unit(x, units[0]),
             names[1],
-            number(y)
+            in_unit(y, units[1])
         ),
     ];
     if failed > 0 {

@@ -46,7 +46,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, find)?;
     let view: Option<View> =
         arguments.view.as_deref().map(|view| settings::view(&*entry.system, Some(view))).transpose()?;
-    let folder = arguments.output.folder(&format!("{}_modes", entry.name()))?;
+    let folder = arguments.output.folder(&arguments.run.problem().folder_name(entry.name(), "modes"))?;
     let progress = waiting("frames", arguments.animate.len() * Picture::FRAMES_OF_A_MODE);
     let modes = Modes::of(&simulation, &u)?;
     let kinks = in_a_sentence(&modes.kinks(&simulation));

@@ -1,7 +1,7 @@
 //! Where results go, and what is printed of them: options of most commands.
 
 use super::console::{print, print_document};
-use super::{ExitStatus, kept};
+use super::{ExitStatus, kept, settings};
 use costate_identify::Result;
 use costate_report::Folder;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Output {
-    /// Folder for files and figures [default: out/MODEL_COMMAND; none with --json]
+    /// Folder for files and figures [default: out/NAME_COMMAND, NAME of the problem file or model; none with --json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too
@@ -23,12 +23,7 @@ pub(super) struct Output {
 impl Output {
     /// The folder that is asked for, or else `out/USUAL`; none where results are printed as JSON alone.
     pub(super) fn folder(&self, usual: &str) -> Result<Option<Folder>> {
-        let path = match (&self.out, self.json) {
-            (Some(path), _) => path.clone(),
-            (None, true) => return Ok(None),
-            (None, false) => PathBuf::from("out").join(usual),
-        };
-        Folder::create(&path, self.png).map(Some)
+        settings::results(self.out.as_ref(), self.json, usual, self.png)
     }
 
     /// Writes what there is, and prints it: `document` or `text`, with the names of the `files`.

@@ -8,12 +8,13 @@ use super::progress::Progress;
 use super::settings;
 use super::{ExitStatus, kept};
 use costate::shown::{number, rounded};
+use costate::signal::Interpolation;
 use costate_identify::data::files;
 use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::{Problem, base_name};
 use costate_identify::registry::{Registry, is_file};
-use costate_identify::specification::{ExperimentSetting, Specification};
+use costate_identify::specification::{DataSource, ExperimentSetting, Specification};
 use costate_identify::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
 use costate_identify::table::table;
 use costate_identify::{Error, Result};
@@ -35,6 +36,8 @@ pub(super) struct Earlier {
     scheme: Option<(String, Vec<(String, f64)>)>,
     /// Steps between two samples.
     pub substeps: Option<usize>,
+    /// Inputs that were recorded, with their interpolation between samples.
+    interpolations: Vec<(String, Interpolation)>,
     converged: bool,
     /// SHA-256 of the data that were fitted.
     sums: Vec<String>,
@@ -87,11 +90,27 @@ impl Earlier {
         let data = files.iter().filter(|file| file["role"] == "data");
         let sums = data.filter_map(|file| text(&file["sha256"])).collect();
         let experiments = document["experiments"].as_array().cloned().unwrap_or_default();
+        let inputs = experiments.iter().flat_map(|experiment| experiment["inputs"].as_array().into_iter().flatten());
+        let interpolations = inputs
+            .filter_map(|input| Some((text(&input["name"])?, input["interpolation"].as_str()?.parse().ok()?)))
+            .collect();
         let outputs = experiments.iter().flat_map(|experiment| experiment["outputs"].as_array().into_iter().flatten());
         let own = outputs.flat_map(|output| output["sensor"].as_array().into_iter().flatten());
         let sensors = own.filter_map(text).collect();
         let converged = document["converged"].as_bool().unwrap_or(true);
-        Ok(Earlier { path, document, model, parameters, sensors, scheme, substeps, converged, sums, fit_percent })
+        Ok(Earlier {
+            path,
+            document,
+            model,
+            parameters,
+            sensors,
+            scheme,
+            substeps,
+            interpolations,
+            converged,
+            sums,
+            fit_percent,
+        })
     }
 
     /// The result.json.
@@ -141,6 +160,22 @@ impl Earlier {
         };
         tell(&format!("note: columns mean what {path} says, as in the fit; --problem FILE.toml takes another"));
         settings::specification(path)
+    }
+
+    /// Lets inputs of a record do between its samples what they did in the fit, where nothing else is said of them; `is_own`: it is the fit's own
+    /// problem file that says something, and the command of then may have said something else.
+    pub fn interpolate(&self, data: &mut DataSource, is_own: bool) {
+        let of = |name: &str| self.interpolations.iter().find(|(own, _)| own == name).map(|(_, found)| *found);
+        if is_own {
+            for input in data.inputs.iter_mut().flatten() {
+                input.interpolation = of(&input.input).unwrap_or(input.interpolation);
+            }
+        }
+        let Some((_, first)) = self.interpolations.first() else { return };
+        let is_for_all = self.interpolations.iter().all(|(_, other)| other == first);
+        if data.inputs.is_none() && is_for_all && (is_own || data.interpolation.is_none()) {
+            data.interpolation = Some(*first);
+        }
     }
 
     /// Checks that the result is about this model.
@@ -275,7 +310,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             print(&format!("\n{}", bands_text(&bands)));
         }
         match validation_in_words(&beside).filter(|_| validates) {
-            Some(sentence) => print(&sentence),
+            Some(sentence) => {
+                let is_told = ResidualTests::overall(&tests).iter().any(|found| found.is_warning);
+                let beside = if is_told {
+                    "; that is about the size of its errors: what they look like is said above"
+                } else {
+                    ""
+                };
+                print(&format!("{sentence}{beside}"));
+            }
             None if validates => {}
             None => print("nothing is validated: the records are those that were fitted"),
         }
@@ -314,7 +357,8 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
         None => earlier.own_problem()?,
     };
     specification.lines.forget(&["data", "file"]);
-    let shared = specification.data.take().unwrap_or_default();
+    let mut shared = specification.data.take().unwrap_or_default();
+    earlier.interpolate(&mut shared, arguments.problem.is_none());
     let of = |file: &PathBuf| ExperimentSetting { data: shared.with_files(file), ..ExperimentSetting::default() };
     specification.experiments = arguments.data.iter().map(of).collect();
     specification.substeps = arguments.substeps.or(specification.substeps);

@@ -62,7 +62,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         None => ladder(simulation)?,
     };
     let (_, reference) = named("--reference", &arguments.reference, &simulation)?;
-    let folder = arguments.output.folder(&format!("{}_schemes", entry.name()))?;
+    let folder = arguments.output.folder(&arguments.run.problem().folder_name(entry.name(), "schemes"))?;
     let count = schemes.len() * steps.len();
     let waiting = waiting("reference", count);
     let mut study = WorkPrecision::new(&simulation, &u, &steps, reference)?;

@@ -53,7 +53,7 @@ pub(super) struct ProblemArguments {
     /// HHT with this numerical damping, from -1/3 to 0
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
-    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2, inverse-dynamics (:NAME=X)
+    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2, inverse-dynamics; settings behind it: hht:alpha=-0.1
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
@@ -100,6 +100,12 @@ impl RunArguments {
         self.prepare_as(&self.problem.specification()?, registry, find)
     }
 
+    /// The folder that is asked for, or else that of the command's kind in `out`.
+    pub(super) fn folder(&self, entry: &Entry, (asked, kind): (Option<&PathBuf>, &str), png: bool) -> Result<Folder> {
+        let usual = || PathBuf::from("out").join(self.problem.folder_name(entry.name(), kind));
+        Folder::create(&asked.cloned().unwrap_or_else(usual), png)
+    }
+
     /// Prepares a run as [`RunArguments::prepare`] does, of a specification that the command has changed.
     pub(super) fn prepare_as(
         &self,
@@ -120,14 +126,6 @@ impl RunArguments {
         drop(choosing);
         say(notes, &simulation);
         Ok(Run { entry, u, simulation, measured, finer: remedy::in_words(&specification.finer_steps()) })
-    }
-}
-
-impl Run {
-    /// The folder that is asked for, or else `out/MODEL_kind`.
-    pub(super) fn folder(&self, asked: Option<&PathBuf>, kind: &str, png: bool) -> Result<Folder> {
-        let usual = || PathBuf::from("out").join(format!("{}_{kind}", self.entry.name()));
-        Folder::create(&asked.cloned().unwrap_or_else(usual), png)
     }
 }
 
@@ -170,11 +168,12 @@ impl Freedom {
 }
 
 impl ProblemArguments {
-    /// The model's name, or that of the problem file.
-    pub(super) fn name(&self) -> String {
-        let model = self.model.clone().unwrap_or_default();
-        let stem = Path::new(&model).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        stem.unwrap_or(model)
+    /// `NAME_kind`, or `NAME` where `kind` is empty: the folder of results, named by the problem file, so that those of several files of one
+    /// model stay apart, or else by the `model`.
+    pub(super) fn folder_name(&self, model: &str, kind: &str) -> String {
+        let stem = self.file().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+        let name = stem.as_deref().unwrap_or(model);
+        if kind.is_empty() { name.to_string() } else { format!("{name}_{kind}") }
     }
 
     /// The problem file, if it is one.
@@ -375,6 +374,10 @@ fn warn_of_bounds(Parameter { name, lower, upper, unit, .. }: &Parameter, value:
 pub(super) fn drawable(registry: &Registry, specification: &Specification) -> Result<Entry> {
     let entry = entry(registry, specification)?;
     match sketch(&*entry.system).map(|_| ()) {
+        Err(Error::Engine(costate::Error::Invalid { what, problem, .. })) if is_file(&specification.model) => {
+            let remedy = "add a [picture] table to the file (docs/mechanism-file.md, docs/pictures.md); files of parts draw themselves";
+            Err(Error::invalid(what, problem, remedy))
+        }
         Err(Error::Engine(costate::Error::Invalid { what, problem, remedy })) => {
             let drawable = registry.entries().iter().filter(|entry| entry.system.sketch().is_some());
             let names: Vec<&str> = drawable.map(Entry::name).collect();

@@ -28,8 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let run = arguments.run.prepare(registry, settings::entry)?;
     let Run { entry, u, simulation, measured, finer } = &run;
-    let usual = format!("{}_simulation", entry.name());
-    let folder = arguments.output.folder(&usual)?;
+    let folder = arguments.output.folder(&arguments.run.problem().folder_name(entry.name(), "simulation"))?;
     folder.iter().for_each(|folder| warn_of_size(simulation, folder));
     let waiting = waiting(&format!("{} time steps", simulation.steps()), 0);
     if !Folder::fits(simulation) {
@@ -115,7 +114,8 @@ fn print_run(Run { entry, simulation, .. }: &Run, counters: Counters, start: &St
     match start.initial_state {
         InitialState::AsGiven => {}
         InitialState::Projected => print(&format!(
-            "start projected onto the constraints: the model's was off by {:.3e} in position, {:.3e} in velocity",
+            "start projected onto the constraints: the model's was off by {:.3e} in position, {:.3e} in velocity (at most, in the \
+             coordinates' units)",
             worst(&start.position),
             worst(&start.velocity)
         )),

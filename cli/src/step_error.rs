@@ -92,8 +92,13 @@ impl Estimate {
                         )
                     })
                 };
-                let parts =
-                    [of("coordinates", StepErrors::worst(&errors.coordinates)), of("outputs", errors.worst_output())];
+                let output = errors.worst_output();
+                let other = output.filter(|worst| worst.relative() > 1.0).and(errors.worst_output_of_some_size());
+                let parts = [
+                    of("coordinates", StepErrors::worst(&errors.coordinates)),
+                    of("outputs", output),
+                    of("other outputs", other),
+                ];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
                 match parts.is_empty() {
                     true => "estimated time-step error: none, as nothing moves but by round-off".to_string(),

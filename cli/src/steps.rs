@@ -61,7 +61,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let document = steps_json(&name, &scheme, &found);
     let write = |folder: &Folder| folder.steps(&found, document.clone());
     let files = "steps.json, steps.csv, figure";
-    let folder = arguments.output.folder(&format!("{name}_steps"))?;
+    let folder = arguments.output.folder(&asked.folder_name(&name, "steps"))?;
     Ok(arguments.output.tell(folder, &document, || text(&name, &scheme, &found), (files, write)))
 }
 

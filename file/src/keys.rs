@@ -37,7 +37,7 @@ pub(crate) const PLAIN: Keys = Keys {
 
 pub(crate) const CONSTANT: Keys = Keys {
     head: "[constants.NAME]",
-    about: "Also `NAME = 9.81`, a number that takes any unit.",
+    about: "Also `NAME = 9.81`, a plain number: in sums and comparisons it takes any unit, in products it has none.",
     rows: r#"| `unit` | text | | none: it takes any | unit of the constant | `"m/s^2"` |
 | `is` | number or formula | its unit | must be given | the value, from other constants | `9.81` |"#,
 };
@@ -707,7 +707,7 @@ costate identify duffing.toml         # the built-in problem
 costate init duffing.toml --data record.csv    # a problem file for a record of your own
 ```
 
-`costate new plain|planar NAME` writes a file to begin with, `costate models NAME --file` prints a ready model's, and `costate export FILE` makes Rust of a plain one.
+`costate new plain|planar|spatial NAME` writes a file to begin with, `costate models NAME --file` prints a ready model's, and `costate export FILE` makes Rust of a plain one.
 [A quarter of an hour](without-rust.md) leads from a file to parameters.
 
 A problem file names it as its model, `model = \"duffing.toml\"`, beside itself; results hold its SHA-256. Ready models as files:

@@ -1,7 +1,7 @@
 //! Files to begin with, which run at once.
 
 use crate::keys;
-use costate_identify::problem_file::Keys;
+use costate_identify::problem_file::{Keys, unmarked};
 use costate_identify::{Error, Result};
 use std::fmt::Write;
 
@@ -121,11 +121,7 @@ pub fn skeleton(kind: &str, name: &str) -> Result<String> {
     );
     for [key, _, _, meaning, example] in others {
         // writing to a text does not fail
-        let _ = write!(
-            text,
-            "# {key} = {example}\n#     {}\n",
-            meaning.replace(['`', '[', ']'], "").replace("(states.md)", "")
-        );
+        let _ = write!(text, "# {key} = {example}\n#     {}\n", unmarked(meaning));
     }
     Ok(text)
 }

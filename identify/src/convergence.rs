@@ -17,7 +17,10 @@ pub fn convergence(problem: &Problem, u: &[f64], halvings: usize, done: &mut dyn
     for (experiment, cost) in problem.experiments.iter().zip(&costs) {
         named.extend(cost.references().iter().map(|reference| {
             let compared = cost.quantity(reference, experiment.simulation.signature());
-            (problem.name_in(experiment, &compared.name), compared.unit, Some(reference.deviation))
+            // what is still to be estimated is no measure of errors
+            let is_known = !problem.estimates_deviation(experiment, reference.output);
+            let deviation = is_known.then_some(reference.deviation);
+            (problem.name_in(experiment, &compared.name), compared.unit, deviation)
         }));
     }
     let compared = named.len();

@@ -78,6 +78,11 @@ impl Problem {
         self.estimate_deviation_in(output, output, &names)
     }
 
+    /// True if the noise of an output of an experiment is estimated together with the parameters.
+    pub fn estimates_deviation(&self, experiment: &Experiment, output: usize) -> bool {
+        self.unknown_deviations.iter().any(|sensor| sensor.sees(experiment, output))
+    }
+
     /// The problem with the noise of an output, called `name`, estimated together with the parameters, for some of the experiments.
     ///
     /// # Errors
@@ -94,7 +99,7 @@ impl Problem {
                 let problem = format!("`{output}` is not compared in experiment `{wanted}`");
                 return Err(Error::invalid(what, problem, "compare it with data, or leave the experiment out"));
             }
-            if self.unknown_deviations.iter().any(|sensor| sensor.sees(experiment, k)) {
+            if self.estimates_deviation(experiment, k) {
                 let problem = format!("that of experiment `{wanted}` is estimated already");
                 return Err(Error::invalid(what, problem, "ask for it once"));
             }

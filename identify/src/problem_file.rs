@@ -26,7 +26,7 @@ mod spectrum;
 
 use crate::error::Locate;
 pub use keys::reference;
-pub use keys::{Hint, Keys, LISTS, hints};
+pub use keys::{Hint, Keys, LISTS, hints, unmarked};
 pub use section::Section;
 use section::table_keys;
 

@@ -17,6 +17,7 @@ use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
+use costate::jumps;
 use costate::kinks::in_a_sentence;
 use costate::modes::{Channel, Complex, Response, SmallMotions};
 use costate::shown::rounded;
@@ -218,6 +219,20 @@ impl Problem {
             }
         };
         self.responses.iter().map(of).collect::<costate::Result<_>>().map_err(Error::from)
+    }
+
+    /// Jumps that motions go through, which no derivative knows of, in a sentence: of the first experiment that has some.
+    ///
+    /// # Errors
+    /// As [`costate::simulate::Simulation::run`].
+    pub fn told_of_jumps(&self, u: &[f64]) -> Result<Option<String>> {
+        for experiment in &self.experiments {
+            let found = jumps::jumps(&experiment.simulation, &experiment.own(u))?;
+            if let Some(sentence) = jumps::in_a_sentence(&found) {
+                return Ok(Some(sentence));
+            }
+        }
+        Ok(None)
     }
 
     /// Places where the linearisation that measured modes and frequency responses rest on has two sides, in a sentence.

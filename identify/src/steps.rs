@@ -390,8 +390,8 @@ impl StepChoice {
         };
         let risen = (risen > RISE).then(|| {
             format!(
-                "time step: finer steps fit worse (cost {:.6e} instead of {:.6e}): if a simulation with {} has written the record, \
-                 set {} to keep them",
+                "time step: finer steps fit worse (cost {:.6e} instead of {:.6e}): errors of coarse ones make up for something that the model \
+                 lacks; only if a simulation with {} has written the record, set {} to keep them",
                 last.cost,
                 first.cost,
                 first.in_words(),

@@ -80,9 +80,10 @@ pub fn bootstrap_text(found: &Bootstrapped) -> String {
             error(own.bootstrap_error),
             error(own.bias),
             if low.is_finite() { interval } else { "-".to_string() },
+            own.unit.clone(),
         ]
     };
-    let header = ["name", "value", "error by covariance", "by bootstrap", "bias", "95 % by bootstrap"];
+    let header = ["name", "value", "error by covariance", "by bootstrap", "bias", "95 % by bootstrap", "unit"];
     let rows: Vec<Vec<String>> = found.parameters.iter().map(row).collect();
     let mut lines = vec![format!("{}:", drawn(found)), table(&header, &rows)];
     lines.extend(found.parameters.iter().filter_map(ParameterBootstrap::remark));

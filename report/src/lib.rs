@@ -348,6 +348,11 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
         })
     };
     let outputs = cost.iter().flat_map(|cost| cost.references().iter().map(|reference| output(cost, reference)));
+    let inputs = signature.inputs.iter().zip(simulation.signals()).map(|(input, signal)| {
+        // null: no samples
+        let interpolation = signal.interpolation().map(|interpolation| interpolation.to_string());
+        json!({"name": input.name, "unit": input.unit, "interpolation": interpolation})
+    });
     json!({
         "name": experiment.name,
         "validation": problem.validation.iter().any(|other| std::ptr::eq(other, experiment)),
@@ -358,7 +363,7 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
         "step": simulation.even_step(),
         "substeps": cost.and_then(LeastSquares::substeps),
         "initial_state": simulation.start_state().name(),
-        "inputs": signature.inputs.iter().map(|input| json!({"name": input.name, "unit": input.unit})).collect::<Vec<_>>(),
+        "inputs": inputs.collect::<Vec<_>>(),
         "outputs": outputs.collect::<Vec<_>>(),
     })
 }

@@ -41,7 +41,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     drop(by_products);
     let waiting = waiting("gradient in three ways", 0);
     let gradient = gradient(&problem)?;
+    let jumps = problem.told_of_jumps(&problem.start)?;
     drop(waiting);
+    jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let right = hand.iter().chain([&products]).all(JacobianReport::passed) && gradient.iter().all(|entry| entry.right);
     if arguments.output.json {
         let document = json!({
@@ -50,6 +52,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             "hand_derived": hand.as_ref().map(jacobians),
             "products": jacobians(&products),
             "gradient": gradient.iter().map(Compared::json).collect::<Vec<_>>(),
+            "jumps": jumps,
         });
         print_document(&format!("{document:#}"));
     } else {
@@ -64,6 +67,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         let header = ["parameter", "adjoint", "|- tangent|", "|- difference|", "error of that, about", ""];
         print(&table(&header, &gradient.iter().map(Compared::row).collect::<Vec<_>>()));
         print(&summary(right, hand.is_some(), &options));
+        let unsure: Vec<String> =
+            gradient.iter().filter(|own| own.is_unsure()).map(|own| format!("`{}`", own.name)).collect();
+        if !unsure.is_empty() {
+            print(&format!(
+                "by {}, differences tell nothing: their own errors are as large as the entry (?), which adjoint and tangents alone agree on",
+                unsure.join(", ")
+            ));
+        }
     }
     Ok(if right { ExitStatus::Success } else { ExitStatus::Failure })
 }
@@ -130,6 +141,8 @@ struct Compared {
     difference: f64,
     /// Estimated error of the difference.
     error: f64,
+    /// What is round-off.
+    floor: f64,
     right: bool,
 }
 
@@ -143,6 +156,7 @@ impl Compared {
             format!("{:.1e}", self.error),
             match (self.adjoint - self.difference).abs() / self.error {
                 _ if !self.right => "OFF".to_string(),
+                _ if self.is_unsure() => "?".to_string(),
                 times if times > 1.0 && self.is_estimate_needed() => format!("ok (x{})", times.ceil()),
                 _ => "ok".to_string(),
             },
@@ -154,6 +168,12 @@ impl Compared {
         (self.adjoint - self.difference).abs() > COARSE * self.adjoint.abs()
     }
 
+    /// True if it agrees because the error of differences is as large as the entry.
+    fn is_unsure(&self) -> bool {
+        let off = (self.adjoint - self.difference).abs();
+        self.right && off > self.floor && self.is_estimate_needed() && 2.0 * self.error > self.adjoint.abs()
+    }
+
     fn json(&self) -> Value {
         json!({
             "name": self.name,
@@ -162,6 +182,7 @@ impl Compared {
             "difference": self.difference,
             "difference_error": self.error,
             "passed": self.right,
+            "is_told_by_differences": !self.is_unsure(),
         })
     }
 }
@@ -195,7 +216,7 @@ fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
         let floor = EXACT * adjoint[k].abs() + (EXACT_OF_ALL * norm + EXACT * away[k]) / sizes[k];
         let right = exact <= floor && coarse <= SAFE * error + COARSE * adjoint[k].abs() + floor;
         let name = problem.parameters[k].name.clone();
-        Compared { name, adjoint: adjoint[k], tangent: tangent[k], difference: value, error, right }
+        Compared { name, adjoint: adjoint[k], tangent: tangent[k], difference: value, error, floor, right }
     };
     Ok(shown.into_iter().map(compared).collect())
 }

@@ -38,6 +38,8 @@ pub(super) struct Looked {
 /// An output beside its data.
 pub(super) struct Compared {
     pub fit: OutputFit,
+    /// True if its noise is estimated together with the parameters.
+    pub is_estimated: bool,
     /// Number of samples of its record, missing ones among them.
     pub samples: usize,
     /// Number of samples that the record lacks.
@@ -149,6 +151,7 @@ fn compared(problem: &Problem, experiment: &Experiment) -> Result<Vec<Compared>>
     let compared = found.into_iter().zip(cost.references()).enumerate();
     let compared = compared.map(|(k, (fit, reference)): (usize, (OutputFit, &Reference))| Compared {
         fit,
+        is_estimated: problem.estimates_deviation(experiment, reference.output),
         missing: cost.missing(k),
         samples: cost.own_samples(k).len(),
         range: range(reference.values.iter().copied()),

@@ -52,7 +52,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         specification.build_with_notes(registry).map_err(|error| all_errors(&specification, registry, error))?;
     let notes = settings::say_of(notes, &problem);
     let (problem, before_fit) = with_steps_of_a_fit(problem, &specification);
-    let folder = arguments.output.folder(&format!("{}_check", problem.name))?;
+    let folder = arguments.output.folder(&arguments.problem.folder_name(&problem.name, "check"))?;
     let mut found = look(&problem, &specification, (before_fit, notes))?;
     found.files = arguments.problem.input_files(&specification, &settings::entry(registry, &specification)?);
     let document = document(&problem, &found);
@@ -174,6 +174,7 @@ fn look(
     };
     warnings.extend(responses.iter().filter_map(ResponseResult::doubt));
     warnings.extend(problem.told_of_kinks(&problem.start).ok().flatten());
+    warnings.extend(problem.told_of_jumps(&problem.start).ok().flatten());
     let files = Vec::new();
     let chooses_steps = specification.steps() == Steps::Chosen && !problem.is_of_given_motions();
     if let Some(before) = before_fit.as_ref().filter(|_| !chooses_steps) {

@@ -107,7 +107,11 @@ fn experiment(looked: &Looked) -> Vec<String> {
                     rounded(fit.rmse(), 4),
                     fit.unit.clone(),
                     fit.fit_percent.map_or("-".to_string(), percent),
-                    rounded(fit.rmse() / fit.deviation, 4),
+                    // what is still to be estimated is no measure
+                    match output.is_estimated {
+                        true => "-".to_string(),
+                        false => rounded(fit.rmse() / fit.deviation, 4),
+                    },
                 ]
             };
             let header = ["  output", "compared", "missing", "data", "RMSE", "unit", "fit", "RMSE/deviation"];

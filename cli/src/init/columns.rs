@@ -116,6 +116,11 @@ fn by_name(record: &Record, file: &Path, (quantity, others): (&Quantity, &[Strin
     mapped
 }
 
+/// True for units that say what something is.
+fn is_said(unit: &str) -> bool {
+    !["", "1", "-"].contains(&unit)
+}
+
 /// Gives a quantity the column of its unit where there is one of each left.
 fn by_unit(record: &Record, groups: &mut [&mut Vec<Mapped>], used: &mut Vec<String>) {
     let open: Vec<Quantity> = groups
@@ -130,7 +135,8 @@ fn by_unit(record: &Record, groups: &mut [&mut Vec<Mapped>], used: &mut Vec<Stri
         let left = record.names().iter().filter(|name| !used.contains(name) && record.is_numeric(name));
         let fitting: Vec<String> = left.filter(|name| fits(name, &unit) == Some(true)).cloned().collect();
         if let (None, None, [one], 1) = (&mapped.column, &mapped.refusal, fitting.as_slice(), rivals)
-            && conversion(&unit, "1") != Conversion::Same
+            && is_said(&unit)
+            && header::split(one).is_some_and(|(_, own)| is_said(own))
         {
             used.push(one.clone());
             mapped.column = Some((one.clone(), By::Unit));

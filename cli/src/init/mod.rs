@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     /// A record that is compared with the result, and not fitted; repeatable
     #[arg(long, value_name = "FILE.csv")]
     validation: Vec<PathBuf>,
-    /// The problem file [default: MODEL.toml]
+    /// The problem file [default: MODEL.toml, or MODEL_problem.toml beside a mechanism file]
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Replace the problem file if it is there

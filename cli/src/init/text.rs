@@ -9,6 +9,7 @@ use costate::shown::number;
 use costate::shown::shown;
 use costate::signature::{Parameter, Quantity, Scale};
 use costate_identify::Result;
+use costate_identify::data::header;
 use costate_identify::problem_file::{Hint, LISTS, hints};
 use costate_identify::registry::Entry;
 use costate_identify::table::broken;
@@ -225,7 +226,8 @@ fn window(source: &Source) -> Vec<Said> {
 
 /// Lines on which columns are what.
 fn mapping(columns: &Columns) -> Vec<Said> {
-    let mut lines = vec![said("time", quoted(&columns.time), "s")];
+    let unit = if header::split(&columns.time).is_some() { "" } else { "s" };
+    let mut lines = vec![said("time", quoted(&columns.time), unit)];
     let unused = columns.unused();
     let left = match unused.as_slice() {
         [] => "no column is left".to_string(),
@@ -262,10 +264,17 @@ fn mapping(columns: &Columns) -> Vec<Said> {
     add("inputs", &columns.inputs, r#"interpolation = "linear""#, &|q| {
         format!("{}; zero-order, linear, cubic", q.unit)
     });
-    add("outputs", &columns.outputs, "deviation = 1.0", &|q| {
-        format!("{}, of the noise; \"estimated\" finds it", q.unit)
-    });
+    let (deviation, otherwise) = match is_estimated(columns) {
+        true => ("deviation = \"estimated\"", "or a number"),
+        false => ("deviation = 1.0", "\"estimated\" finds it"),
+    };
+    add("outputs", &columns.outputs, deviation, &|q| format!("{}, of the noise; {otherwise}", q.unit));
     lines
+}
+
+/// True if the noise of outputs is to be estimated one by one: there are several, in units of their own.
+fn is_estimated(columns: &Columns) -> bool {
+    columns.outputs.len() > 1
 }
 
 fn integrator(text: &mut Text, entry: &Entry, sources: &[Source]) -> Result<()> {
@@ -312,10 +321,11 @@ fn cost(text: &mut Text, entry: &Entry, sources: &[Source]) {
         Quadrature::Trapezoid => "trapezoid",
         Quadrature::Unit => "unit",
     };
-    let mut lines = vec![
-        said("weights", quoted(weights), "of samples: unit, rectangle, trapezoid"),
-        said("noise", quoted("estimated"), "given: `deviation` is the standard deviation of the noise"),
-    ];
+    let mut lines = vec![said("weights", quoted(weights), "of samples: unit, rectangle, trapezoid")];
+    if !sources.iter().any(|source| is_estimated(&source.columns)) {
+        let remark = "given: `deviation` is the standard deviation of the noise";
+        lines.push(said("noise", quoted("estimated"), remark));
+    }
     if sources.is_empty() {
         let outputs: Vec<String> = scenario.outputs.iter().map(|name| quoted(name)).collect();
         lines.push(said("outputs", format!("[{}]", outputs.join(", ")), "what is compared"));

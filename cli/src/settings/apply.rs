@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 impl ProblemArguments {
     pub(super) fn apply(&self, specification: &mut Specification) -> Result<()> {
-        self.apply_values(specification)?;
+        let earlier = self.apply_values(specification)?;
         specification.substeps = self.substeps.or(specification.substeps);
         self.apply_data(specification)?;
-        self.apply_interpolation(specification)?;
+        self.apply_interpolation(specification, earlier.as_ref())?;
         specification.step = self.step.or(specification.step);
         specification.end = self.end.or(specification.end);
         self.apply_scheme(specification)?;
@@ -45,10 +45,10 @@ impl ProblemArguments {
         Ok(())
     }
 
-    /// Values of parameters: those of an earlier result, and those that are set over them.
-    fn apply_values(&self, specification: &mut Specification) -> Result<()> {
-        if let Some(path) = &self.from {
-            let earlier = Earlier::read(path)?;
+    /// Values of parameters: those of an earlier result, which is returned, and those that are set over them.
+    fn apply_values(&self, specification: &mut Specification) -> Result<Option<Earlier>> {
+        let earlier = self.from.as_deref().map(Earlier::read).transpose()?;
+        if let Some(earlier) = &earlier {
             earlier.check(&specification.model)?;
             let known: Vec<String> = specification.of_sensors().collect();
             let is_lost = |name: &str| {
@@ -67,7 +67,7 @@ impl ProblemArguments {
         for (name, value) in assignments("--set", &self.set)? {
             specification.overriding.push(ParameterSetting::starting((name, value)));
         }
-        Ok(())
+        Ok(earlier)
     }
 
     /// Records in the place of those of a problem file.
@@ -100,11 +100,11 @@ impl ProblemArguments {
         Ok(())
     }
 
-    fn apply_interpolation(&self, specification: &mut Specification) -> Result<()> {
+    fn apply_interpolation(&self, specification: &mut Specification, earlier: Option<&Earlier>) -> Result<()> {
+        let experiments = specification.experiments.iter_mut().map(|experiment| &mut experiment.data);
+        let records: Vec<&mut DataSource> = specification.data.iter_mut().chain(experiments).collect();
         if let Some(name) = &self.interpolation {
             let interpolation = name.parse()?;
-            let experiments = specification.experiments.iter_mut().map(|experiment| &mut experiment.data);
-            let records: Vec<&mut DataSource> = specification.data.iter_mut().chain(experiments).collect();
             if records.is_empty() {
                 let problem = "there is no record whose inputs could be interpolated";
                 return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
@@ -113,6 +113,8 @@ impl ProblemArguments {
                 data.interpolation = Some(interpolation);
                 data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
             }
+        } else if let Some(earlier) = earlier {
+            records.into_iter().for_each(|data| earlier.interpolate(data, false));
         }
         Ok(())
     }

@@ -278,9 +278,7 @@ impl Reason {
         match self {
             Reason::CostBelowTarget => "the cost reached its target",
             Reason::GradientSmall => "the gradient fell below its tolerance",
-            Reason::AngleSmall => {
-                "the residuals are perpendicular to every column of their Jacobian: the cosines fell below their tolerance (gtol)"
-            }
+            Reason::AngleSmall => "no parameter changes the sum of squares to first order, to the tolerance (gtol)",
             Reason::DeterminedSmall => {
                 "the cost is least along all combinations of parameters that the residuals determine; along the others steps gain nothing"
             }

@@ -423,7 +423,7 @@ fn written(keys: &Keys, key: &'static str, line: impl Fn(String) -> String) -> V
             let choices = if kind.contains('`') { kind } else { "" };
             let unit = if unit.contains(' ') { "" } else { unit };
             let parts: Vec<String> =
-                [unit, meaning, choices].map(plain).into_iter().filter(|p| !p.is_empty()).collect();
+                [unit, meaning, choices].map(unmarked).into_iter().filter(|p| !p.is_empty()).collect();
             parts.join("; ")
         },
     };
@@ -431,7 +431,7 @@ fn written(keys: &Keys, key: &'static str, line: impl Fn(String) -> String) -> V
 }
 
 /// Markdown without its marks: `[text](address)` is `text`.
-fn plain(text: &str) -> String {
+pub fn unmarked(text: &str) -> String {
     let mut text = text.replace('`', "");
     while let Some((before, after)) = text.split_once("](") {
         let (head, label) = before.rsplit_once('[').unwrap_or(("", before));
@@ -459,6 +459,6 @@ mod tests {
         for keys in ALL {
             assert_eq!(keys.rows().count(), keys.rows.lines().count(), "{}", keys.head);
         }
-        assert_eq!(plain("a [b](c.md) of `[d]`"), "a b of [d]");
+        assert_eq!(unmarked("a [b](c.md) of `[d]`"), "a b of [d]");
     }
 }

@@ -16,6 +16,8 @@ pub struct Combination {
     /// The same with the parts that are round-off.
     pub(super) all: Vec<(usize, f64)>,
     names: Vec<String>,
+    /// Units of those parameters.
+    units: Vec<String>,
     /// Unit of the combination: that of the first parameter.
     pub unit: String,
     /// Value at the point of the analysis.
@@ -24,19 +26,48 @@ pub struct Combination {
 
 impl std::fmt::Display for Combination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (number, ((_, factor), name)) in self.terms.iter().zip(&self.names).enumerate() {
+        let named = self.names.iter().zip(&self.units);
+        for (number, ((_, factor), (name, unit))) in self.terms.iter().zip(named).enumerate() {
+            // kilograms are not added to metres: factors have units
+            let unit = if *unit == self.unit { String::new() } else { format!(" [{}]", quotient(&self.unit, unit)) };
             let sign = match (number, *factor < 0.0) {
                 (0, _) => "",
                 (_, true) => " - ",
                 (_, false) => " + ",
             };
             match rounded(factor.abs(), 4).as_str() {
-                "1" => write!(f, "{sign}{name}")?,
-                factor => write!(f, "{sign}{factor} {name}")?,
+                "1" if unit.is_empty() => write!(f, "{sign}{name}")?,
+                factor => write!(f, "{sign}{factor}{unit} {name}")?,
             }
         }
         Ok(())
     }
+}
+
+/// The unit of what makes one unit of another: `m` of kg m and kg.
+fn quotient(unit: &str, of: &str) -> String {
+    let mut powers: Vec<(&str, i32)> = Vec::new();
+    for (text, side) in [(unit, 1), (of, -1)] {
+        for (k, part) in text.split('/').enumerate() {
+            for word in part.split([' ', '*']).filter(|word| !["", "1"].contains(word)) {
+                let (name, power) = word.split_once('^').unwrap_or((word, "1"));
+                let Ok(power) = power.parse::<i32>() else { return format!("({unit})/({of})") };
+                let power = if k == 0 { side * power } else { -side * power };
+                match powers.iter_mut().find(|(own, _)| *own == name) {
+                    Some((_, sum)) => *sum += power,
+                    None => powers.push((name, power)),
+                }
+            }
+        }
+    }
+    let written = |sign: i32| -> Vec<String> {
+        let own = powers.iter().filter(|(_, power)| power * sign > 0);
+        own.map(|(name, power)| if power.abs() == 1 { name.to_string() } else { format!("{name}^{}", power.abs()) })
+            .collect()
+    };
+    let [above, below] = [1, -1].map(written);
+    let above = if above.is_empty() { "1".to_string() } else { above.join(" ") };
+    std::iter::once(above).chain(below).collect::<Vec<_>>().join("/")
 }
 
 impl Combination {
@@ -97,8 +128,8 @@ impl Identifiability {
             let others = || rest.iter().zip(&solved).map(|(&k, solved)| (k, solved[row]));
             let factor = |(k, scaled): (usize, f64)| (own(k).index, scaled * size(k) / size(lead));
             let shown: Vec<(usize, f64)> = others().filter(|(_, scaled)| scaled.abs() > ROUND_OFF).collect();
-            let names =
-                std::iter::once(lead).chain(shown.iter().map(|(k, _)| *k)).map(|k| own(k).name.clone()).collect();
+            let part = || std::iter::once(lead).chain(shown.iter().map(|(k, _)| *k)).map(own);
+            let (names, units) = part().map(|own| (own.name.clone(), own.unit.clone())).unzip();
             let first = (own(lead).index, 1.0);
             let all: Vec<(usize, f64)> = std::iter::once(first).chain(others().map(factor)).collect();
             let value = |(place, factor): &(usize, f64)| {
@@ -110,6 +141,7 @@ impl Identifiability {
                 value: all.iter().map(value).sum(),
                 all,
                 names,
+                units,
                 unit: own(lead).unit.clone(),
             }
         };

@@ -40,6 +40,7 @@ must = true
 fn a_problem_of_control_is_no_wrong_identification() {
     let place = Place::new();
     place.write("swing.toml", SWING);
+    place.refused("identify swing.toml", &["[control]", "optimal control", "costate control"]);
     let run = place.good("check swing.toml");
     assert!(run.out.contains("nothing is wrong; 1 warning"), "{}", run.out);
     let reason = &place.json("check swing.toml --json", 0)["identifiability"]["missing_because"];
@@ -160,6 +161,7 @@ fn wrong_problems_are_told() {
         assert!(SWING.contains(change), "{change}");
         place.write("wrong.toml", SWING.replacen(change, to, 1));
         let run = place.run("control wrong.toml --out wrong");
+        assert!(!place.path("wrong").exists(), "{change}: a folder is left");
         assert!(run.code == 2 && parts.iter().all(|part| run.err.contains(part)), "{change}: {}", run.err);
     }
     let run = place.run("control pendulum");

@@ -106,10 +106,7 @@ fn problems_converge_at_their_samples() {
         assert!(finer["digits"].as_u64() > found["digits"].as_u64(), "{name}");
     }
     let message = place.good("steps axis.toml --halvings 2").out;
-    assert!(
-        message.contains("error at h / deviation") && message.contains("written to out/oscillator_steps"),
-        "{message}"
-    );
+    assert!(message.contains("error at h / deviation") && message.contains("written to out/axis_steps"), "{message}");
 }
 
 // Protects the comparison of schemes: orders, constraints that I2P keeps to round-off in velocities where HHT does not, gradients that are

@@ -111,7 +111,7 @@ parameters = { x0 = 0.2 }
     // without a force only the ratios c/m and d/m show
     assert!(run.out.contains("with `let go`, `m`, `c`, `d` stay undetermined"), "{}", run.out);
     assert!(run.err.contains("nothing has been measured"), "{}", run.err);
-    let found: Value = serde_json::from_str(&place.read("out/oscillator_design/design.json")).unwrap();
+    let found: Value = serde_json::from_str(&place.read("out/p_design/design.json")).unwrap();
     assert_eq!((&found["criterion"], &found["candidates"][0]["name"]), (&Value::from("A"), &Value::from("pushed")));
     assert!(found["before"]["D"].is_null() && found["candidates"][1]["after"]["standard_errors"]["m"].is_null());
 }

@@ -16,7 +16,7 @@ fn pictures_are_written() {
     place.good("draw pendulum_chain --at 0.1,0.2 --overlay --step 0.01 --set d1=0.5 --out over");
     assert!(place.read("over/mechanism.svg").contains("t = 0.1, 0.2 s"));
     let said = place.good("animate pendulum_chain --fps 5 --speed 2 --step 0.01 --out film").out;
-    assert!(said.contains("3 frames, 2 simulated seconds a second"), "{said}");
+    assert!(said.contains("3 frames, 2 s of motion a second"), "{said}");
     let gif = std::fs::read(place.path("film/animation.gif")).unwrap();
     assert!(gif.starts_with(b"GIF89a") && gif.ends_with(b";"));
     let files: Vec<String> = place.files().into_iter().filter(|name| name.contains('.')).collect();
@@ -116,7 +116,7 @@ fn help_of_pictures_reads_well() {
         let long = help.lines().find(|line| line.chars().count() > 80);
         assert_eq!(long, None, "costate {command} --help");
         let whole = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(whole.contains("[default: out/MODEL_"), "{help}");
+        assert!(whole.contains("[default: out/NAME_"), "{help}");
         assert!(place.good("--help").out.contains(&format!("  {command} ")));
     }
 }

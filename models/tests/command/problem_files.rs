@@ -455,3 +455,33 @@ fn a_cost_may_be_a_formula() {
         assert!(run.code != 0 && parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
     }
 }
+
+// Protects fits from each other, and what a fit has said of its record: two problem files of one model have folders of their own, a result of another
+// command is replaced with a word, and inputs are interpolated in `validate` and behind `--from` as they were in the fit, whoever said so.
+#[test]
+fn results_stay_apart_and_keep_their_interpolation() {
+    let place = Place::new();
+    measured(&place, "case");
+    let record = place.read("case/record.csv").replacen(",force", ",F", 1);
+    place.write("record.csv", record);
+    for name in ["one", "two"] {
+        place.write(&format!("{name}.toml"), "model = \"oscillator\"\n[data]\nfile = \"record.csv\"\n");
+        place.good(&format!("identify {name}.toml --interpolation cubic"));
+    }
+    let [one, two] = ["one", "two"].map(|name| place.read(&format!("out/{name}/result.json")));
+    assert!(one.contains("identify one.toml") && two.contains("identify two.toml"));
+    let result: serde_json::Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(result["experiments"][0]["inputs"][0]["interpolation"], "cubic");
+    let again = place.good("identify one.toml");
+    assert!(
+        again.err.contains("the result in out/one") && again.err.contains("is going to be replaced"),
+        "{}",
+        again.err
+    );
+    for command in ["validate out/two --data record.csv", "simulate oscillator --from out/two --data record.csv"] {
+        let run = place.good(command);
+        assert!(run.err.contains("(cubic)"), "{command}: {}", run.err);
+    }
+    let other = place.good("simulate oscillator --from out/two --data record.csv --interpolation linear");
+    assert!(other.err.contains("(linear)"), "{}", other.err);
+}

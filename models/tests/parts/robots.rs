@@ -663,7 +663,7 @@ fn base_parameters_of_a_planar_arm() {
     let problem = entry.problem(&entry.scenario).unwrap();
     let found = costate_identify::statistics::identifiability(&problem, &problem.start).unwrap();
     let all: Vec<String> = found.combinations().iter().map(ToString::to_string).collect();
-    assert_eq!(all, ["r_hx_a + 0.4 r_m_b", "r_Iyy_a + 0.16 r_m_b"], "{}", found.report());
+    assert_eq!(all, ["r_hx_a + 0.4 [m] r_m_b", "r_Iyy_a + 0.16 [m^2] r_m_b"], "{}", found.report());
     assert!(
         found.report().contains("4 of 20 parameters are determined alone, and 2 combinations of 3 others"),
         "{}",
@@ -789,7 +789,7 @@ fn a_measured_arm_is_identified() {
     let names: Vec<String> = combinations.iter().map(ToString::to_string).collect();
     assert_eq!(names[0], "robot_Izz_lwr_1_link + robot_Izz_lwr_2_link + robot_J_rotor_lwr_0_joint");
     assert!(
-        names.contains(&"robot_hz_lwr_6_link + 0.078 robot_m_lwr_7_link + robot_hz_lwr_7_link".to_string()),
+        names.contains(&"robot_hz_lwr_6_link + 0.078 [m] robot_m_lwr_7_link + robot_hz_lwr_7_link".to_string()),
         "{names:#?}"
     );
     let settings = costate_identify::Settings::default();

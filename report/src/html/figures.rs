@@ -21,6 +21,14 @@ struct Figure {
     svg: String,
 }
 
+impl Figure {
+    /// True if its file is called so, or begins so where a star ends it.
+    fn is_called(&self, start: &str) -> bool {
+        let name = self.name.trim_end_matches(".svg");
+        start.strip_suffix('*').map_or(name == start, |start| name.starts_with(start))
+    }
+}
+
 /// Figures that wait for their place.
 pub(super) struct Figures {
     waiting: Vec<Figure>,
@@ -56,13 +64,8 @@ impl Figures {
     pub fn show(&mut self, page: &mut Page, starts: &[(&str, &str)]) {
         let mut html = String::new();
         for (start, caption) in starts {
-            let is_meant = |name: &str| match start.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
-                None => name == *start,
-            };
-            let (meant, rest) = std::mem::take(&mut self.waiting)
-                .into_iter()
-                .partition(|figure| is_meant(figure.name.trim_end_matches(".svg")));
+            let (meant, rest) =
+                std::mem::take(&mut self.waiting).into_iter().partition(|figure| figure.is_called(start));
             self.waiting = rest;
             let meant: Vec<Figure> = meant;
             for Figure { name, svg } in meant {
@@ -78,6 +81,15 @@ impl Figures {
         }
         if !html.is_empty() {
             page.raw(&format!("<div class=\"figures\">\n{html}</div>\n"));
+        }
+    }
+
+    /// Shows figures as [`Figures::show`] does, under a heading of their own, if there are any.
+    pub fn show_in(&mut self, page: &mut Page, heading: &str, starts: &[(&str, &str)]) {
+        let is_there = |figure: &Figure| starts.iter().any(|(start, _)| figure.is_called(start));
+        if self.waiting.iter().any(is_there) {
+            page.section(heading);
+            self.show(page, starts);
         }
     }
 

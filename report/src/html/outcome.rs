@@ -1,7 +1,7 @@
 //! What there is to see: the head of the page, figures with what is said of them, warnings, and how to repeat it.
 
 use super::figures::Figures;
-use super::page::{Cell, Page, entries, escaped, text};
+use super::page::{Cell, Page, entries, escaped, text, words};
 use costate::shown::rounded;
 use costate::shown::shown;
 use costate::time_axis::EVEN_TOLERANCE;
@@ -43,7 +43,6 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
         ("residuals_*", "Residuals of {}"),
         ("dependence_*", "Residuals of {} over what they depend on"),
         ("residual_tests_*", "Correlations of the residuals of {}"),
-        ("error_*", "Errors of {} over the iterations"),
     ];
     figures.show(page, &of_residuals);
     residual_tests(page, &result["residual_tests"]);
@@ -66,8 +65,55 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
         let ellipses = "95 % confidence of pairs of parameters, around what was found";
         figures.show(page, &[("correlation", "Correlations of the parameters"), ("ellipses", ellipses)]);
     }
+    certainty(page, result, figures);
+    // many, and the first that room is wanting for
+    figures.show_in(page, "Errors over the iterations", &[("error_*", "Errors of {} over the iterations")]);
     figures.rest(page);
     warnings(page, result);
+}
+
+/// Adds what many starts, profiles and replicates say of the parameters, where they were asked for.
+fn certainty(page: &mut Page, result: &Value, figures: &mut Figures) {
+    let [profiles, replicates] = ["profiles", "bootstrap"].map(|key| entries(&result[key]["parameters"]));
+    if !profiles.is_empty() || !replicates.is_empty() {
+        page.section("Intervals of 95 %");
+        let named = |list: &[Value], name: &Value| list.iter().find(|own| own["name"] == *name).cloned();
+        let row = |own: &Value| {
+            let (profile, replicate) = (named(profiles, &own["name"]), named(replicates, &own["name"]));
+            let pair = |of: Option<&Value>, key: &str| {
+                let end = |k: usize| of.map_or(Value::Null, |of| of[key][k].clone());
+                [0, 1].map(|k| Cell::rounded(&end(k), 5))
+            };
+            let mut row = vec![Cell::text(text(&own["name"])), Cell::unit(&own["unit"])];
+            row.extend(pair(Some(own), "linear_interval"));
+            row.extend(pair(profile.as_ref(), "interval"));
+            row.push(Cell::text(profile.map_or(String::new(), |own| words(&text(&own["verdict"])))));
+            row.extend(pair(replicate.as_ref(), "interval"));
+            row
+        };
+        let header = [
+            "parameter",
+            "unit",
+            "by standard error from",
+            "to",
+            "by profile from",
+            "to",
+            "identifiable",
+            "by bootstrap from",
+            "to",
+        ];
+        // profiles may be of some parameters alone
+        let all = if replicates.len() >= profiles.len() { replicates } else { profiles };
+        page.table(&header, &all.iter().map(row).collect::<Vec<_>>());
+    }
+    let of_certainty = [
+        ("profiles*", "Profile likelihoods"),
+        ("bootstrap*", "Replicates of the bootstrap"),
+        ("starts", "Costs at which the searches ended"),
+        ("starts_parameters", "Parameters at which the searches ended"),
+        ("band_*", "95 % band of {}"),
+    ];
+    figures.show_in(page, "Starts, profiles and replicates", &of_certainty);
 }
 
 /// Adds results of the tests of each output's residuals; their correlations are in figures.

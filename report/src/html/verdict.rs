@@ -150,7 +150,11 @@ pub(super) fn validated(result: &Value) -> Option<(Mark, String)> {
     };
     let ratios: Vec<(String, f64)> = entries(&result["validation"]).iter().filter_map(ratio).collect();
     let (name, worst) = ratios.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let said = format!("at worst, the RMSE of `{name}` is {} times that of the fitted records", rounded(worst, 2));
+    let times = match rounded(worst, 2).as_str() {
+        "1" => "as large as".to_string(),
+        other => format!("{other} times"),
+    };
+    let said = format!("at worst, the RMSE of `{name}` is {times} that of the fitted records");
     Some((Mark::of(worst <= AS_WELL), said))
 }
 

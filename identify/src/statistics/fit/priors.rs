@@ -59,9 +59,10 @@ impl Statistics {
         Ok(())
     }
 
-    /// Warns of a linearisation that has two sides, on which measured modes and responses rest.
+    /// Warns of a linearisation that has two sides, on which measured modes and responses rest, and of jumps that derivatives leave out.
     pub(super) fn warn_of_kinks(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
         self.warnings.extend(problem.told_of_kinks(u)?);
+        self.warnings.extend(problem.told_of_jumps(u)?);
         Ok(())
     }
 

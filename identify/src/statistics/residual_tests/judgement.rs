@@ -224,8 +224,8 @@ impl ResidualTests {
     /// Clause on data that are later or earlier than the model says, if that would explain much.
     fn shifted(&self) -> String {
         /// Part of the residuals' squares. Parameters that make up for a late sensor leave a quarter to a third of them; other things that a model lacks
-        /// look like a shift, too, but less so (dry friction at a motor: a sixth).
-        const MUCH_OF_THEM: f64 = 0.2;
+        /// look like a shift, too, but less so (dry friction at a motor: a sixth; a start in motion: a fifth).
+        const MUCH_OF_THEM: f64 = 0.25;
         let Some(TimeOffset { later, share }) = self.shift.filter(|shift| shift.share >= MUCH_OF_THEM) else {
             return String::new();
         };

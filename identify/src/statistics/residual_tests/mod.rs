@@ -283,7 +283,10 @@ impl Compared<'_> {
                     tests.standard_error_factor = 1.0;
                 }
                 tests.finding = tests.find(judgement::LEVEL);
-                tests.shift = is_even.then(|| self.shift(step, &places)).flatten();
+                // where one delay is sought, another says nothing new; a record that was not fitted may begin elsewhere
+                let is_told = self.cost.sensors().has_delay(self.reference.output)
+                    || self.fitted.is_none() && self.is_far_at_start().is_some();
+                tests.shift = (is_even && !is_told).then(|| self.shift(step, &places)).flatten();
                 tests.off_at_start = self.off_at_start();
             }
         }
@@ -348,17 +351,20 @@ impl Compared<'_> {
         (found.later.is_finite() && found.share.is_finite()).then_some(found)
     }
 
-    fn off_at_start(&self) -> Option<(f64, f64, String)> {
+    /// The first residual and its part of what the record varies, where it is a large one and the model begins there, too.
+    fn is_far_at_start(&self) -> Option<(f64, f64)> {
         /// Of what the record varies.
         const FAR: f64 = 0.25;
         let (time, residual) = self.fit.times.first().zip(self.fit.residuals.first())?;
         let part = residual.abs() / self.fit.size;
         let begins = *time == self.experiment.simulation.grid().times()[0] && self.fit.over.name == "time";
-        if !(begins && part > FAR && self.fit.fit_percent.is_some()) {
-            return None;
-        }
+        (begins && part > FAR && self.fit.fit_percent.is_some()).then_some((*residual, part))
+    }
+
+    fn off_at_start(&self) -> Option<(f64, f64, String)> {
+        let (residual, part) = self.is_far_at_start()?;
         let (is_found, remedy) = self.fitted?.remedy_of_start(self.experiment);
-        (!is_found).then_some((*residual, part, remedy))
+        (!is_found).then_some((residual, part, remedy))
     }
 
     /// Spacing of the output's own samples.

@@ -1,6 +1,8 @@
 //! Choices by formulas: what is compared counts, too, where both branches are constants.
 
-use costate::{Gradient, Method};
+use costate::adapt::StepControl;
+use costate::jumps::{in_a_sentence, jumps};
+use costate::{Gradient, Method, Simulation};
 use costate_file::parse;
 use costate_identify::problem::Problem;
 use std::path::Path;
@@ -85,4 +87,84 @@ fn masses_stand_beside_states() {
     without.iter().zip(&beside).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} {b}"));
     let with = run(text("states = { z = \"m\" }\n", " + k*z", "rates = { z = \"(x - z)*5[1/s]\" }\n"));
     assert!(without.iter().zip(&with).any(|(a, b)| (a - b).abs() > 1e-3));
+}
+
+/// Protects derivatives from being believed where a motion goes through jumps: those whose moment moves with the motion or with a parameter are found,
+/// each once and where it is; kinks, sides that meet, given times and inputs that jump are none.
+#[test]
+fn jumps_on_the_way_are_found() {
+    let text = |force: &str, mass: &str, output: &str| {
+        format!(
+            "name = \"jump\"\nunits = false\ncoordinates = {{ x = \"m\" }}\ninputs = {{ F = \"N\" }}\nmass = {{ x = \"{mass}\" }}\n\
+             force = {{ x = \"{force}\" }}\nstart = {{ \"x'\" = \"v\" }}\noutputs = {{ y = {{ unit = \"m\", is = \"{output}\" }} }}\n\
+             [parameters]\nv = {{ nominal = 1.0 }}\ns = {{ nominal = 0.5 }}\nP = {{ nominal = 0.5 }}\nzero = {{ nominal = 0.0 }}\n[scenario]\nend = 1.0\n\
+             step = 1e-3\ninputs = {{ F = \"0.1*step(t - 0.3)\" }}\n"
+        )
+    };
+    let found = |force: &str, mass: &str, output: &str| {
+        let problem = problem(&text(force, mass, output));
+        jumps(&problem.first().simulation, &problem.start).unwrap()
+    };
+    // without the force until then, x = v t
+    for (force, mass, output, what, time, size, count) in [
+        ("-if(x > s, P, 0)", "1", "x", "the forces on `x`", 0.5, 0.5, 1),
+        ("P*step(t - s)", "1", "x", "the forces on `x`", 0.5, 0.5, 1),
+        ("P*step(t - 0.2 - zero)", "1", "x", "the forces on `x`", 0.2, 0.5, 1),
+        // a stop, which it leaves again
+        ("-step(x - s)*(1e3*(x - s) + 0.5*x')", "1", "x", "the forces on `x`", 0.5, 0.5, 2),
+        ("0", "1", "if(x > s, 2, 1)", "the output `y`", 0.5, 1.0, 1),
+        // a force of 1 N moves it by t²/2 more
+        ("1", "if(x > s, 3, 1)", "x", "the forces on `x`", 2f64.sqrt() - 1.0, f64::NAN, 1),
+    ] {
+        let all = found(force, mass, output);
+        let [own] = &all[..] else { panic!("{force}, {mass}, {output}: {all:?}") };
+        assert!(own.what == what && own.count == count, "{force}: {own:?}");
+        assert!(
+            (own.time - time).abs() < 1e-3 && (size.is_nan() || (own.size - size).abs() < 1e-3),
+            "{force}: {own:?}"
+        );
+        assert!(in_a_sentence(&all).is_some_and(|said| said.contains(what) && said.contains("no derivative")));
+    }
+    for (force, output) in [
+        ("-10*abs(x - s)", "x"),
+        ("-100*max(0, x - s)", "abs(x - s)"),
+        ("-100*step(x - s)*(x - s)", "x"),
+        ("F - 10*if(x > s, 10, 1)*(x - s)", "x"),
+        ("P*step(t - 0.5)", "x"),
+        ("F*P", "x"),
+        ("-tanh((x - s)/1e-5)", "x"),
+    ] {
+        let all = found(force, "1", output);
+        assert!(all.is_empty() && in_a_sentence(&all).is_none(), "{force}: {all:?}");
+    }
+}
+
+/// Protects from false alarms: no ready model goes through a jump.
+#[test]
+fn ready_models_do_not_jump() {
+    let registry = costate_models::registry().unwrap();
+    for entry in registry.entries() {
+        let problem = entry.problem(&entry.scenario).unwrap();
+        let found = jumps(&problem.first().simulation, &problem.start).unwrap();
+        assert!(found.is_empty(), "{}: {found:?}", entry.name());
+    }
+}
+
+/// Protects runs by a tolerance from steps that have grown over a time of rest: an input that is a function is met where it bends.
+#[test]
+fn steps_by_a_tolerance_meet_pulses() {
+    for pulse in ["100*step(t - 2.5)*step(2.52 - t)", "100*exp(-((t - 2.513)/0.005)^2)"] {
+        let text = format!(
+            "name = \"rest\"\nunits = false\ncoordinates = {{ x = \"m\" }}\ninputs = {{ F = \"N\" }}\nmass = {{ x = 1.0 }}\n\
+             force = {{ x = \"F - k*x - 0.8*x'\" }}\noutputs = {{ x = {{ unit = \"m\", is = \"x\" }} }}\n[parameters]\nk = {{ nominal = 100.0 }}\n\
+             [scenario]\nend = 5.0\nstep = 1e-2\ninputs = {{ F = \"{pulse}\" }}\n"
+        );
+        let problem = problem(&text);
+        let simulation = &problem.first().simulation;
+        let end = |simulation: &Simulation| *simulation.run(&[100.0]).unwrap().output(0).last().unwrap();
+        let fine = simulation.on(simulation.grid().divided(200).unwrap(), simulation.signals().to_vec()).unwrap();
+        let (fine, control) = (end(&fine), StepControl { tolerance: 1e-4, smallest: None });
+        let own = end(&simulation.controlled(&[100.0], control, &[]).unwrap().simulation);
+        assert!(fine.abs() > 1e-3 && (own - fine).abs() < 0.03 * fine.abs(), "{pulse}: {own} {fine}");
+    }
 }
