@@ -211,7 +211,9 @@ impl<'s> Search<'s> {
         if uneven.is_empty() {
             return;
         }
-        let round_off = self.round_off(from);
+        // on one side, nothing may depend on anything
+        let [mut round_off, other] = [from, to].map(|end| self.round_off(end));
+        round_off.iter_mut().zip(other).for_each(|(bound, other)| *bound = bound.max(other));
         let is_sure = |row: &usize| self.change(*row, from, to) > round_off[*row];
         let share = |row: &usize| self.change(*row, from, to) / self.sizes[*row];
         let worst = uneven.into_iter().filter(is_sure).max_by(|a, b| share(a).total_cmp(&share(b)));
