@@ -4,7 +4,6 @@ use super::console::{counted, tell, waiting};
 use super::remedy;
 use super::settings;
 use costate::shown::{number, rounded};
-use costate::signature::Parameter;
 use costate_identify::optimise::Trace;
 use costate_identify::problem::Problem;
 use costate_identify::profile::{Profile, Profiles, Side, asked_for, profiles};
@@ -127,17 +126,11 @@ impl CertaintyArguments {
     }
 }
 
-/// `name [unit]`
-pub(super) fn named(Parameter { name, unit, .. }: &Parameter) -> String {
-    format!("{name} [{unit}]")
-}
-
 /// The optima with their counts, and what became of the other searches.
 fn text(problem: &Problem, found: &ManySearches) -> String {
     let shown = &found.free[..found.free.len().min(SHOWN)];
     let mut header = vec!["optimum", "searches", "cost"];
-    let names: Vec<String> = shown.iter().map(|&k| named(&problem.parameters[k])).collect();
-    header.extend(names.iter().map(String::as_str));
+    header.extend(shown.iter().map(|&k| problem.parameters[k].name.as_str()));
     let row = |(place, optimum): (usize, &costate_identify::starts::Cluster)| {
         let mut row = vec![(place + 1).to_string(), optimum.searches.len().to_string(), rounded(optimum.cost, 6)];
         row.extend(shown.iter().map(|&k| rounded(optimum.u[k], 5)));
@@ -145,6 +138,8 @@ fn text(problem: &Problem, found: &ManySearches) -> String {
     };
     let rows: Vec<Vec<String>> = found.optima.iter().take(LISTED).enumerate().map(row).collect();
     let mut lines = vec![format!("{}:", counted(found.searches.len(), "start")), table(&header, &rows)];
+    let of = |&k: &usize| format!("{} {}", problem.parameters[k].name, problem.parameters[k].unit);
+    lines.push(format!("units: {}", shown.iter().map(of).collect::<Vec<_>>().join(", ")));
     let hidden = found.free.len() - shown.len();
     if hidden > 0 {
         lines.push(format!("and {} more, which result.json has", counted(hidden, "parameter")));

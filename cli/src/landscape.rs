@@ -1,6 +1,5 @@
 //! `costate landscape`: the cost over two parameters, with the ways of methods.
 
-use super::certainty::named;
 use super::console::waiting;
 use super::output::Output;
 use super::settings::{self, ProblemArguments};
@@ -101,7 +100,6 @@ fn in_unit(value: f64, unit: &str) -> String {
 }
 
 fn text(problem: &Problem, found: &Landscape) -> String {
-    let labels = found.parameters.map(|k| named(&problem.parameters[k]));
     let [names, units] = [
         found.parameters.map(|k| problem.parameters[k].name.as_str()),
         found.parameters.map(|k| problem.parameters[k].unit.as_str()),
@@ -122,7 +120,7 @@ fn text(problem: &Problem, found: &Landscape) -> String {
     let failed = found.cost.iter().flatten().filter(|cost| cost.is_nan()).count();
     let mut lines = vec![
         format!("{}: the cost over {} and {}", problem.name, names[0], names[1]),
-        table(&["method", "runs", "cost", &labels[0], &labels[1], "end"], &rows),
+        table(&["method", "runs", "cost", names[0], names[1], "end"], &rows),
         format!(
             "least cost of the map {} at {} = {}, {} = {}",
             rounded(least, 6),
