@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::console::{print, print_document, tell, waiting};
-use super::settings::{self, ProblemArguments};
+use super::settings::{self, ProblemArguments, tell_of_deviations};
 use costate_file::is_robot;
 use costate_identify::Result;
 use costate_identify::registry::Registry;
@@ -36,6 +36,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
              --excitation 10, and costate identifiability of the problem that it writes"
         ));
     }
+    tell_of_deviations(&problem);
     let waiting = waiting("a run with tangents", 0);
     let found = identifiability(&problem, &u)?;
     let by_steps_alone = found.by_steps_alone(&problem, &u)?;

@@ -1,8 +1,8 @@
 //! `costate landscape`: the cost over two parameters, with the ways of methods.
 
-use super::console::waiting;
+use super::console::{tell, waiting};
 use super::output::Output;
-use super::settings::{self, ProblemArguments};
+use super::settings::{self, ProblemArguments, tell_of_deviations};
 use super::{ExitStatus, watch_for_interrupt};
 use costate::shown::{number, rounded};
 use costate_identify::Settings;
@@ -47,6 +47,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let area = arguments.area(&problem)?;
+    tell_of_deviations(&problem);
+    problem.told_of_jumps(&problem.start)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let methods = arguments.methods.iter().map(|name| name.parse::<Method>()).collect::<Result<Vec<Method>>>()?;
     let options = Options { interrupt: watch_for_interrupt(), ..specification.options.clone() };
     let settings = Settings { options, ..Settings::default() };

@@ -52,6 +52,14 @@ pub(super) struct EarlierFile<'e> {
     sha256: Option<&'e str>,
 }
 
+impl Earlier {
+    /// Name of the folder that it is in, which tells results of one model apart; none where that has no name.
+    fn folder_name(&self) -> Option<String> {
+        let folder = if self.path.is_dir() { Some(self.path.as_path()) } else { self.path.parent() };
+        folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned())
+    }
+}
+
 impl EarlierFile<'_> {
     /// The reason why it is not what was read then; `None` if it is.
     pub fn difference(&self) -> Option<&'static str> {
@@ -291,7 +299,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     if arguments.bands {
         document["bands"] = bands_json(&bands);
     }
-    let usual = format!("{}_validation", problem.name);
+    let usual = format!("{}_validation", earlier.folder_name().unwrap_or_else(|| problem.name.clone()));
     let folder = arguments.output.folder(&usual)?;
     let written = folder
         .as_ref()

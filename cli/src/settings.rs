@@ -361,6 +361,16 @@ pub(super) fn assignments(option: &str, texts: &[String]) -> Result<Vec<(String,
     Ok(pairs)
 }
 
+/// Notes what counts in the place of deviations that are to be estimated, for commands that do not fit.
+pub(super) fn tell_of_deviations(problem: &Problem) {
+    if !problem.unknown_deviations.is_empty() {
+        tell(
+            "note: deviations that are to be estimated are not known before a fit: here, the residuals of each output count beside the spread of its data; \
+             give the deviations as numbers, such as those that `identify` prints, to have them count beside the noise",
+        );
+    }
+}
+
 /// Notes a value that lies outside its bounds.
 fn warn_of_bounds(Parameter { name, lower, upper, unit, .. }: &Parameter, value: f64) {
     if !(*lower..=*upper).contains(&value) {

@@ -171,12 +171,27 @@ impl Formula {
         let end = span.end.clamp(span.start, start + line.len());
         let (before, marked) =
             (self.text[start..span.start].chars().count(), self.text[span.start..end].chars().count());
-        let place = format!("\n    {line}\n    {}{}", " ".repeat(before), "^".repeat(marked.max(1)));
+        let (line, before, marked) = excerpt(line, before, marked.max(1));
+        let place = format!("\n    {line}\n    {}{}", " ".repeat(before), "^".repeat(marked));
         // `invalid` puts a semicolon between problem and remedy
         let error = Error::invalid(&self.what, problem, format!("{remedy}{place}"));
         let keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
         error.under(&keys)
     }
+}
+
+/// A line around the characters that are marked behind so many others, and their number: long ones are cut, on both sides.
+fn excerpt(line: &str, before: usize, marked: usize) -> (String, usize, usize) {
+    /// Characters beside the marked ones, and of these, at most.
+    const BESIDE: usize = 60;
+    const MARKED: usize = 80;
+    const CUT: &str = "...";
+    let count = line.chars().count();
+    let marked = marked.min(MARKED);
+    let (first, last) = (before.saturating_sub(BESIDE), (before + marked + BESIDE).min(count));
+    let of = |is_cut: bool| if is_cut { CUT } else { "" };
+    let own: String = line.chars().skip(first).take(last - first).collect();
+    (format!("{}{own}{}", of(first > 0), of(last < count)), before - first + of(first > 0).len(), marked)
 }
 
 /// A file that is being read.

@@ -281,6 +281,15 @@ fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<Remedy> {
         "1" | "" => rounded(value, 4),
         unit => format!("{} {unit}", rounded(value, 4)),
     };
+    if problem.told_of_jumps(u).ok().flatten().is_some() {
+        let words = format!(
+            "`{}` has no influence by derivatives at its start, {}, though the cost depends on it: the motion goes through jumps whose moments move with \
+             parameters, which no derivative knows; make the passage smooth over several time steps, 0.5*(1 + tanh(x/w)) in the place of step(x)",
+            parameter.name,
+            value(u[k])
+        );
+        return Some(words.into());
+    }
     let where_to = if elsewhere.abs() < u[k].abs() { "there, or at a smaller value" } else { "there" };
     let words = format!(
         "`{}` has no influence at its start, {}, but it has at {}: start {where_to}, or search from many starts",

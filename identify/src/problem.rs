@@ -439,12 +439,17 @@ impl Problem {
             q.iter().chain(&v).any(|slope| *slope != 0.0) && equations(&mut *evaluator, &changed) == before
         };
         let places: Vec<usize> = (0..own.len()).filter(|k| says_where(k)).map(|k| experiment.places[k]).collect();
-        if let Some(&k) = places.iter().find(|&&k| self.parameters[k].free) {
-            let name = base_name(&self.parameters[k].name);
+        let free = places.iter().filter(|&&k| self.parameters[k].free).map(|&k| base_name(&self.parameters[k].name));
+        let free: Vec<&str> = free.collect();
+        if let Some(name) = free.first() {
             let several = "where records begin differently, local = true and start_column = ..";
+            let named: Vec<String> = free.iter().map(|name| format!("`{name}`")).collect();
             return (
                 true,
-                format!("let `{name}` begin near it ({name} = {{ start = .. }} in [parameters]; {several})"),
+                format!(
+                    "let {} begin near it ({name} = {{ start = .. }} in [parameters]; {several})",
+                    named.join(" or ")
+                ),
             );
         }
         let several = if self.experiments.len() > 1 { ", local = true" } else { "" };

@@ -93,7 +93,7 @@ impl SlopeCheck {
             SlopeCheck::Differs { by_gradient, by_differences } => {
                 let words = format!(
                     "along the negative gradient, the cost's slope is {} by the gradient and {} by differences: the cost jumps there, or the gradient may be wrong: \
-                     compare its entries",
+                     compare its entries; or the model amplifies what starts differently: fit the first part of the record (`until`), and go on from that (`--from`)",
                     rounded(*by_gradient, 3),
                     rounded(*by_differences, 3)
                 );

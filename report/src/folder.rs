@@ -20,11 +20,20 @@ use costate_identify::problem::Problem;
 use costate_identify::statistics::{OutputFit, ResidualTests, Statistics};
 use costate_identify::{Error, Means, Remedy, Result};
 use serde_json::{Value, json};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// An output may be called `F/N`.
+/// An output may be called `F/N`, and longer than a file may be: then its beginning, and a number that tells it from others.
 pub(super) fn file_name(name: &str) -> String {
-    name.replace(['/', '\\'], "_")
+    /// Characters of names that are kept.
+    const KEPT: usize = 50;
+    let name = name.replace(['/', '\\'], "_");
+    if name.chars().count() <= KEPT {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    format!("{}_{:x}", name.chars().take(KEPT).collect::<String>(), hasher.finish())
 }
 
 /// 1 for a step from a point with negative curvature, 0 for others.

@@ -25,12 +25,13 @@ const HALVINGS: i32 = 30;
 /// Relative change of a point by which the sizes of terms are found, and the part of these that is round-off.
 const LITTLE: f64 = 1e-11;
 const ROUND_OFF: f64 = 1e-12;
-/// Jumps that are enclosed at most: a sign that chatters at every step is told as well by some.
+/// Jumps that are told at most: a sign that chatters at every step is told as well by some.
 const MOST: usize = 200;
-/// Jumps whose moment may be given, and is asked of all parameters, at most.
-const ASKED: usize = 8;
-/// Change of a parameter by which that is asked, beside its value.
+/// Jumps that are enclosed at most, those at given times among them: a switch that goes on and off all the time is none that is told.
+const MOST_ENCLOSED: usize = 5000;
+/// Change of all parameters by which it is asked whether they move a jump, beside their values, and how often that is asked.
 const NUDGE: f64 = 1e-6;
+const ASKED: usize = 3;
 
 /// A row that jumps during a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +125,7 @@ struct Search<'s> {
     sizes: Vec<f64>,
     found: Vec<Option<Jump>>,
     enclosed: usize,
-    asked: usize,
+    told: usize,
 }
 
 /// A point with the values of all rows.
@@ -139,7 +140,7 @@ impl<'s> Search<'s> {
         evaluator.set_parameters(u);
         let rows = signature.unknown_count() + signature.constraints.len() + signature.outputs.len();
         let (sizes, found) = (vec![0.0; rows], vec![None; rows]);
-        Search { signature, evaluator, u, ends: None, half: Default::default(), sizes, found, enclosed: 0, asked: 0 }
+        Search { signature, evaluator, u, ends: None, half: Default::default(), sizes, found, enclosed: 0, told: 0 }
     }
 
     /// Looks at the step that ends at `x`.
@@ -152,7 +153,7 @@ impl<'s> Search<'s> {
         };
         std::mem::swap(&mut begin, &mut end);
         end.take(x);
-        if self.enclosed < MOST {
+        if self.told < MOST && self.enclosed < MOST_ENCLOSED {
             self.half = [x.a, x.lambda].map(|part| part.iter().map(|value| 0.5 * value).collect());
             let [from, to] = [&begin, &end].map(|end| self.see(end.clone()));
             let equations = self.equations();
@@ -223,6 +224,7 @@ impl<'s> Search<'s> {
         let mut jumped = self.changed(&before, &after);
         jumped.retain(|row| self.change(*row, &before, &after) > round_off[*row]);
         if jumped.first().is_some_and(|row| self.moves(*row, &before, &after)) {
+            self.told += 1;
             for row in jumped {
                 let size = self.change(row, &before, &after);
                 let what = row_name(self.signature, row);
@@ -278,17 +280,18 @@ impl<'s> Search<'s> {
             // the motion has passed something
             return true;
         }
-        self.asked += 1;
-        if self.asked > ASKED {
-            return false;
-        }
+        // all parameters at once, in random directions, in which they do not make up for each other
         let mut moved = false;
-        for (k, own) in self.u.iter().enumerate() {
-            let size = if *own == 0.0 { NUDGE } else { NUDGE * own.abs() };
-            for nudge in [size, -size] {
-                let mut u = self.u.to_vec();
-                u[k] += nudge;
-                self.evaluator.set_parameters(&u);
+        let mut random = SplitMix64::new(2);
+        for _ in 0..ASKED {
+            let nudges: Vec<f64> = self.u.iter().map(|_| NUDGE * (2.0 * random.unit() - 1.0)).collect();
+            for sign in [1.0, -1.0] {
+                let nudged = self.u.iter().zip(&nudges).map(|(own, nudge)| {
+                    let size = if *own == 0.0 { 1.0 } else { own.abs() };
+                    own + sign * nudge * size
+                });
+                let nudged: Vec<f64> = nudged.collect();
+                self.evaluator.set_parameters(&nudged);
                 for known in [before, after] {
                     let nudged = self.see(known.x.clone());
                     moved |= self.change(row, known, &nudged) > 0.5 * jump;

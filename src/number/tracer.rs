@@ -237,6 +237,8 @@ impl DualNum for Tracer {
         (self.function(self.re.sin()), self.function(self.re.cos()))
     }
     fn atan2(&self, other: Self) -> Self {
+        // it goes on at another angle where it has come around
+        CHOSEN.set(true);
         let re = self.re.atan2(other.re);
         self.sum(&other, re).function(re)
     }

@@ -40,7 +40,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let products = check_products(&*entry.system, &options)?;
     drop(by_products);
     let waiting = waiting("gradient in three ways", 0);
-    let gradient = gradient(&problem)?;
+    let moved = beside_the_reference(&problem);
+    let (gradient, is_moved) = match moved.and_then(|u| gradient(&problem, &u).ok()) {
+        Some(compared) => (compared, true),
+        None => (gradient(&problem, &problem.start)?, false),
+    };
     let jumps = problem.told_of_jumps(&problem.start)?;
     drop(waiting);
     jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
@@ -52,6 +56,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             "hand_derived": hand.as_ref().map(jacobians),
             "products": jacobians(&products),
             "gradient": gradient.iter().map(Compared::json).collect::<Vec<_>>(),
+            "beside_start": is_moved,
             "jumps": jumps,
         });
         print_document(&format!("{document:#}"));
@@ -63,7 +68,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             print(&format!("hand-derived Jacobians against dual numbers\n{report}\n"));
         }
         print(&format!("products that the engine uses against dense Jacobians, one direction at a time\n{products}\n"));
-        print(&format!("gradient of the problem `{}` at its start", problem.name));
+        let place = if is_moved { "1 % beside its start, which is what makes its reference" } else { "at its start" };
+        print(&format!("gradient of the problem `{}` {place}", problem.name));
         let header = ["parameter", "adjoint", "|- tangent|", "|- difference|", "error of that, about", ""];
         print(&table(&header, &gradient.iter().map(Compared::row).collect::<Vec<_>>()));
         print(&summary(right, hand.is_some(), &options));
@@ -127,8 +133,8 @@ fn summary(right: bool, by_hand: bool, options: &CheckOptions) -> String {
         false => "no hand-derived Jacobians were among them, because the model has none",
     };
     format!(
-        "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient at the \
-         start, adjoint against tangents to {EXACT:e}, or {EXACT_OF_ALL:e} of all entries, and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors (x2: twice that)",
+        "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient, \
+         adjoint against tangents to {EXACT:e}, or {EXACT_OF_ALL:e} of all entries, and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors (x2: twice that)",
         if right { "all agree" } else { "NOT all agree" }
     )
 }
@@ -187,10 +193,22 @@ impl Compared {
     }
 }
 
-/// Adjoint against tangents and differences at the start, by all parameters that the start follows.
-fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
+/// A point beside the start where that makes the very reference: all residuals are zero there, and all entries with them. None otherwise.
+fn beside_the_reference(problem: &Problem) -> Option<Vec<f64>> {
+    if problem.optimum.as_ref()? != &problem.start {
+        return None;
+    }
+    let mut u = problem.start.clone();
+    for k in problem.free() {
+        let (parameter, step) = (&problem.parameters[k], AWAY * problem.size(k));
+        u[k] = if u[k] + step <= parameter.upper { u[k] + step } else { (u[k] - step).max(parameter.lower) };
+    }
+    Some(u)
+}
+
+/// Adjoint against tangents and differences at a point, by all parameters that the start follows.
+fn gradient(problem: &Problem, u: &[f64]) -> Result<Vec<Compared>> {
     let mut gradient = problem.gradient()?;
-    let u = &problem.start;
     let (mut adjoint, mut tangent) = (vec![0.0; u.len()], vec![0.0; u.len()]);
     gradient.cost_and_gradient(u, Method::Adjoint, &mut adjoint)?;
     gradient.cost_and_gradient(u, Method::Tangent, &mut tangent)?;
@@ -201,7 +219,7 @@ fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
     let norm = adjoint.iter().zip(&sizes).map(|(g, s)| (g * s) * (g * s)).sum::<f64>().sqrt();
     // where residuals are round-off, so is the gradient: what the cost is a hundredth of a size away says how large it might be
     let cost = gradient.cost(u)?;
-    let mut nearby = u.clone();
+    let mut nearby = u.to_vec();
     let mut away = vec![0.0; u.len()];
     for &k in &shown {
         nearby[k] = u[k] + AWAY * sizes[k];

@@ -64,6 +64,9 @@ impl ProblemArguments {
             specification.found_priors = earlier.priors();
             specification.found_substeps = earlier.substeps;
         }
+        if self.set.iter().any(|text| text.trim().is_empty()) {
+            return Err(Error::invalid("--set", "nothing is set by it", "write it as name=value, or leave it out"));
+        }
         for (name, value) in assignments("--set", &self.set)? {
             specification.overriding.push(ParameterSetting::starting((name, value)));
         }

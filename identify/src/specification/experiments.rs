@@ -281,8 +281,11 @@ impl Specification {
 fn of_several(problem: &Problem, local: &[&str]) -> Option<String> {
     problem.all().nth(1)?;
     Some(format!(
-                "{} experiments are fitted{}; {}",
-                problem.experiments.len(),
+                "{} fitted{}; {}",
+                match problem.experiments.len() {
+                    1 => "1 experiment is".to_string(),
+                    count => format!("{count} experiments are"),
+                },
                 match problem.validation.len() {
                     0 => String::new(),
                     count => format!(", {count} more compared"),

@@ -75,12 +75,13 @@ fn resolution(number: &str) -> f64 {
     0.5 * 10f64.powi(exponent - decimals as i32)
 }
 
-/// True if one of the printed numbers rounds to the written one, but for its sign.
+/// True if one of the printed numbers rounds to the written one; where that has no sign, theirs does not matter.
 fn is_among(written: &str, printed: &[f64]) -> bool {
     let Ok(value) = written.parse::<f64>() else { return false };
     // the last digit may be rounded either way
     let allowed = resolution(written) * (1.0 + 1e-6);
-    printed.iter().any(|printed| (printed.abs() - value.abs()).abs() <= allowed)
+    let is_signed = written.starts_with('-');
+    printed.iter().any(|printed| (if is_signed { *printed } else { printed.abs() } - value).abs() <= allowed)
 }
 
 /// The claims of a page.
@@ -88,10 +89,24 @@ fn claims(page: &Path, text: &str) -> Result<Vec<Claim>> {
     let lines: Vec<&str> = text.lines().collect();
     let mut all = Vec::new();
     for ((k, line), row) in lines.iter().enumerate().zip(1..) {
-        let Some(rest) = line.trim().strip_prefix("<!-- from `") else { continue };
         let wrong = || {
             let remedy = "write <!-- from `COMMAND`: NUMBER, NUMBER --> or <!-- from `COMMAND`: all --> above a paragraph, or without numbers above a ```text block";
             Error::file(page, Some(row), "this comment names no command and what comes from it", remedy)
+        };
+        let Some(rest) = line.trim().strip_prefix("<!-- from `") else {
+            // nearly such a comment would hold nothing, without a word
+            let letters: String = line.to_lowercase().split_whitespace().collect();
+            match letters.strip_prefix("<!--from") {
+                Some(rest)
+                    if rest.is_empty()
+                        || rest.starts_with('`')
+                        || rest.contains("costate")
+                        || rest.contains("cargo") =>
+                {
+                    return Err(wrong());
+                }
+                _ => continue,
+            }
         };
         let (command, rest) = rest.split_once('`').ok_or_else(wrong)?;
         let rest = rest.strip_suffix("-->").ok_or_else(wrong)?.trim();
@@ -114,7 +129,11 @@ fn claims(page: &Path, text: &str) -> Result<Vec<Claim>> {
                 if below.next() != Some("```text") {
                     return Err(wrong());
                 }
-                (Vec::new(), below.take_while(|line| *line != "```").collect())
+                let quoted: Vec<&str> = below.take_while(|line| *line != "```").collect();
+                if quoted.iter().all(|line| line.trim().is_empty()) {
+                    return Err(wrong());
+                }
+                (Vec::new(), quoted)
             }
             None => return Err(wrong()),
         };

@@ -78,7 +78,7 @@ Not 7777, which no command names.
 | x77 | nominal | start |
 |---|---|---|
 | m_slider | 0.80 | 1.6 |
-| k | -200 | 1e2 |
+| k | 200 | 1e2 |
 
 <!-- from `costate models slider_crank` -->
 ```text
@@ -113,6 +113,7 @@ fn numbers_in_pages_are_held() {
         ("0.35", "0.36", "page.md:1: 0.36 is not what the command prints"),
         ("| 0.80 |", "| 0.81 |", "page.md:8: 0.81 is not what the command prints"),
         ("1e2 |", "1.3e2 |", "page.md:8: 1.3e2 is not what the command prints"),
+        ("| k | 200 |", "| k | -200 |", "page.md:8: -200 is not what the command prints"),
         ("0.8004", "0.81", "page.md:14: not printed:     m_slider kg 0.81 1.6 1e-6 linear free"),
         ("coordinates: x1 ...", "states: x1 ...", "page.md:14: not printed:   states: x1 ..."),
         ("models slider_crank", "models slider_crunk", "the command does not answer"),
@@ -125,6 +126,9 @@ fn numbers_in_pages_are_held() {
         "<!-- from `costate models`: all -->\nnone\n",
         "<!-- from `costate models` -->\n1\n",
         "<!-- from `costate models: 1 -->\n",
+        "<!-- from costate models: 1 -->\n1\n",
+        "<!--from `costate models`: 1 -->\n1\n",
+        "<!-- from `costate models` -->\n```text\n\n```\n",
         "no command\n",
     ] {
         let run = check(wrong);

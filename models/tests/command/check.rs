@@ -68,9 +68,12 @@ fn records_that_begin_elsewhere_are_told() {
     place.write("problem.toml", problem);
     let run = place.run("check problem.toml");
     let message = run.out.replace('\n', " ");
-    for part in
-        ["at its first sample, `angle` of the model is off by 0.35 rad", "let `angle0` begin near it", "local = true"]
-    {
+    for part in [
+        "at its first sample, `angle` of the model is off by 0.35 rad",
+        "let `angle0`",
+        "begin near it",
+        "local = true",
+    ] {
         assert!(message.contains(part), "`{part}` is missing in\n{}", run.out);
     }
     // a fit says so where it says that something is missing, and cannot find where it begins
@@ -291,4 +294,22 @@ fn equations_are_read_as_they_are_written() {
     }
     let text = place.good(&format!("check {files}/four_bar.toml")).out;
     assert!(!text.contains("equations, as the file has them"), "{text}");
+}
+
+// Protects a check of gradients from a start that makes its own reference: all entries were zero there, and agreed.
+#[test]
+fn gradients_are_compared_where_they_are_not_zero() {
+    let place = Place::new();
+    place.write(
+        "free.toml",
+        "coordinates = { x = \"m\" }\nmass = { x = \"m\" }\nforce = { x = \"-c*x\" }\nstart = { x = \"x0\" }\n\
+         outputs = { x = { unit = \"m\", is = \"x\" } }\n[parameters]\nm = { unit = \"kg\", nominal = 1.0 }\n\
+         c = { unit = \"N/m\", nominal = 40.0 }\nx0 = { unit = \"m\", nominal = 0.1 }\n[scenario]\nend = 1.0\nstep = 1e-2\n",
+    );
+    let found = place.json("check free.toml --json", 0);
+    let entries = found["gradient"].as_array().unwrap();
+    assert!(found["beside_start"] == true && entries.len() == 3, "{found}");
+    assert!(entries.iter().all(|entry| entry["adjoint"].as_f64().unwrap().abs() > 1e-9), "{found}");
+    let run = place.good("check free.toml");
+    assert!(run.out.contains("1 % beside its start"), "{}", run.out);
 }

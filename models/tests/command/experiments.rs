@@ -177,7 +177,7 @@ fn pieces_of_a_record_are_experiments() {
     assert!(strange["validation"][0]["fit_percent"].as_f64().unwrap() < 90.0, "{strange}");
     let run = place.good("validate found --data other/outputs.csv --problem validation.toml --fit-local");
     assert!(run.out.contains("100.00 %") && run.out.contains("validation.json"), "{}", run.out);
-    assert!(place.path("out/pendulum_validation/output_a_x.svg").is_file());
+    assert!(place.path("out/found_validation/output_a_x.svg").is_file());
     place.write("all.csv", rows + "0,9.0,1.0,1.0,0.4\n");
     place.refused("identify problem.toml", &["all.csv", "`piece` is 0 in two parts", "one after another"]);
 }

@@ -182,6 +182,12 @@ impl Assembler {
         own.map_or(f64::NAN.into(), |[position, _]| *position)
     }
 
+    /// The unit of a coordinate; none of one of another assembler.
+    pub(crate) fn unit_of(&self, coordinate: Coordinate) -> String {
+        let own = self.signature.coordinates.get(coordinate.0).filter(|_| coordinate.1 == self.owner);
+        own.map_or(String::new(), |coordinate| coordinate.unit.clone())
+    }
+
     /// Notes values whose parameters another assembler made.
     pub(crate) fn claim(&mut self, part: &str, values: &[Value]) {
         if values.iter().any(|value| !value.serves(self.owner)) {

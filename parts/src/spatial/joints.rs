@@ -201,7 +201,8 @@ impl Mechanism {
     ) -> Vec<Row> {
         self.connectivity.ground(coordinate);
         let connection = Connection::to([coordinate]).parameters(parameters);
-        self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
+        let unit = self.assembler.unit_of(coordinate);
+        self.assembler.element(name, Driven(motion), connection.constraints([("motion", &unit)]))
     }
 
     /// A point follows a path in the world, m.

@@ -32,6 +32,16 @@ pub struct Sensor {
     pub spectrum: Option<Spectrum>,
 }
 
+/// An output by its place, where its name is not known.
+fn ordinal(output: usize) -> String {
+    match output {
+        0 => "first output".to_string(),
+        1 => "second output".to_string(),
+        2 => "third output".to_string(),
+        _ => format!("{}th output", output + 1),
+    }
+}
+
 impl Sensor {
     /// A sensor that shows an output as it is.
     pub fn new(output: usize) -> Self {
@@ -42,7 +52,7 @@ impl Sensor {
     fn place(&self) -> String {
         match self.delay.iter().chain(self.parameters()).next() {
             Some(parameter) => format!("the sensor with `{}`", parameter.name),
-            None => format!("the sensor of output {}", self.output),
+            None => format!("the sensor of the {}", ordinal(self.output)),
         }
     }
 
@@ -103,7 +113,7 @@ impl Sensors {
     pub fn new(sensors: Vec<Sensor>) -> Result<Self> {
         for (k, sensor) in sensors.iter().enumerate() {
             if sensors[..k].iter().any(|other| other.output == sensor.output) {
-                let what = format!("the sensors of output {}", sensor.output);
+                let what = format!("the sensors of the {}", ordinal(sensor.output));
                 return Err(Error::invalid(what, "there are two of them", "give an output one sensor"));
             }
             if let Some(delay) = &sensor.delay
@@ -305,7 +315,7 @@ impl Sensors {
     pub(crate) fn check(&self, signature: &Signature) -> Result<()> {
         match self.sensors.iter().find(|sensor| sensor.output >= signature.outputs.len()) {
             Some(Sensor { output, .. }) => {
-                let problem = format!("there is no output {output} in {}", signature.place());
+                let problem = format!("there is no {} in {}", ordinal(*output), signature.place());
                 Err(Error::invalid("a sensor", problem, "use a place from its signature"))
             }
             None => Ok(()),

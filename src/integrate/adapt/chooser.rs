@@ -50,30 +50,60 @@ pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     all
 }
 
-/// Times around which an input that is a function bends within a few steps of the simulation's own grid: steps that have grown while little moved
-/// would go past a pulse. None where there are so many that it bends all along.
+/// Times around which an input that is a function bends within short pieces of the simulation's own grid: steps that have grown while little moved
+/// would go past a pulse. None where it bends so for a good part of the time.
 fn bends(simulation: &Simulation) -> Vec<f64> {
     /// Times that are looked at, at most.
     const LOOKED: usize = 200_000;
-    /// Second difference of a bend, beside what the input varies.
-    const SHARP: f64 = 0.1;
-    /// Times that are met, beside those looked at, at most.
+    /// Deviation of an input from pieces of straight lines, beside what it varies.
+    const STRAIGHT: f64 = 0.05;
+    /// Length of a short piece, beside the simulated time.
+    const SHORT: f64 = 0.02;
+    /// Length of all short pieces, beside the simulated time, at most.
     const FEW: f64 = 0.1;
     let times = simulation.grid().times();
     let stride = times.len().div_ceil(LOOKED);
     let times: Vec<f64> = times.iter().copied().step_by(stride).collect();
+    let length = times[times.len() - 1] - times[0];
     let mut found = Vec::new();
     for signal in simulation.signals().iter().filter(|signal| signal.interpolation().is_none()) {
         let values: Vec<f64> = times.iter().map(|t| signal.value(*t)).collect();
         let (low, high) =
             values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), w| (low.min(*w), high.max(*w)));
-        let is_sharp = |three: &[f64]| (three[2] - 2.0 * three[1] + three[0]).abs() > SHARP * (high - low);
-        let own: Vec<usize> = (0..times.len().saturating_sub(2)).filter(|i| is_sharp(&values[*i..i + 3])).collect();
-        if (own.len() as f64) < FEW * times.len() as f64 {
-            found.extend(own.iter().flat_map(|i| &times[*i..i + 3]));
+        let knots = knots(&times, &values, STRAIGHT * (high - low));
+        let short: Vec<[f64; 2]> = knots
+            .windows(2)
+            .map(|piece| [times[piece[0]], times[piece[1]]])
+            .filter(|[from, to]| to - from < SHORT * length)
+            .collect();
+        if short.iter().map(|[from, to]| to - from).sum::<f64>() < FEW * length {
+            found.extend(short.into_iter().flatten());
         }
     }
     found
+}
+
+/// Places between which values keep to straight lines through the first of each piece, but for `off`: the first and the last one are among them.
+fn knots(times: &[f64], values: &[f64], off: f64) -> Vec<usize> {
+    let mut knots = vec![0];
+    let mut slopes = [f64::NEG_INFINITY, f64::INFINITY];
+    let mut i = 1;
+    while i < times.len() {
+        let from = knots[knots.len() - 1];
+        let (dt, dw) = (times[i] - times[from], values[i] - values[from]);
+        let seen = [slopes[0].max((dw - off) / dt), slopes[1].min((dw + off) / dt)];
+        if seen[0] > seen[1] {
+            // a piece of one interval is straight, so that this one begins behind the last knot
+            knots.push(i - 1);
+            slopes = [f64::NEG_INFINITY, f64::INFINITY];
+        } else {
+            slopes = seen;
+            i += 1;
+        }
+    }
+    knots.push(times.len() - 1);
+    knots.dedup();
+    knots
 }
 
 /// A run whose steps are chosen as it goes.

@@ -169,6 +169,8 @@ impl Statistics {
             // estimated ones are what the residuals say, and where none are given, that is told
             && self.noise != Noise::PerSensor
             && self.outputs.iter().any(|output| output.deviation != 1.0)
+            // outliers are no noise
+            && self.down_weighted.is_none()
         {
             warnings.push(format!(
                 "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \

@@ -17,7 +17,7 @@ use super::{student, tail};
 use crate::flat::NOTHING;
 use crate::problem::{Experiment, Problem};
 use correlation::{Series, beyond_bounds, by_chance, crossing};
-use costate::cost::{LeastSquares, Reference};
+use costate::cost::{LeastSquares, Loss, Reference};
 use costate::shown::rounded;
 use costate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
 
@@ -236,8 +236,21 @@ pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTe
 }
 
 impl Compared<'_> {
-    /// `found`: what of the fit the samples had an influence on, if they had.
+    /// `found`: what of the fit the samples had an influence on, if they had. Under a robust loss, tests are those of the residuals' pulls: what it
+    /// weighs down is neither an offset nor an outlier that would call for a robust loss.
     fn test(&self, found: Option<&Identifiability>) -> ResidualTests {
+        match &self.cost.losses()[self.place] {
+            Loss::Squares => self.tested(found),
+            loss => {
+                let mut pulls = self.fit.clone();
+                let deviation = pulls.deviation;
+                pulls.residuals.iter_mut().for_each(|r| *r *= loss.weight(*r / deviation));
+                Compared { fit: &pulls, largest: None, ..*self }.tested(found)
+            }
+        }
+    }
+
+    fn tested(&self, found: Option<&Identifiability>) -> ResidualTests {
         let OutputFit { name, unit, times, residuals, .. } = self.fit;
         let Spacing { step, is_even, largest_interval, places } = self.spacing();
         let n = residuals.len();

@@ -5,6 +5,7 @@ use costate::jumps::{in_a_sentence, jumps};
 use costate::{Gradient, Method, Simulation};
 use costate_file::parse;
 use costate_identify::problem::Problem;
+use std::f64::consts::TAU;
 use std::path::Path;
 
 fn problem(text: &str) -> Problem {
@@ -113,6 +114,10 @@ fn jumps_on_the_way_are_found() {
         // a stop, which it leaves again
         ("-step(x - s)*(1e3*(x - s) + 0.5*x')", "1", "x", "the forces on `x`", 0.5, 0.5, 2),
         ("0", "1", "if(x > s, 2, 1)", "the output `y`", 0.5, 1.0, 1),
+        // an angle that goes on from -π
+        ("0", "1", "atan2(x - s, -1)", "the output `y`", 0.5, TAU, 1),
+        // behind many that are given
+        ("if(mod(t, 0.005) < 0.0025, 1e-3, 0) + P*step(t - s - 0.2)", "1", "x", "the forces on `x`", 0.7, 0.501, 1),
         // a force of 1 N moves it by t²/2 more
         ("1", "if(x > s, 3, 1)", "x", "the forces on `x`", 2f64.sqrt() - 1.0, f64::NAN, 1),
     ] {
@@ -153,7 +158,12 @@ fn ready_models_do_not_jump() {
 /// Protects runs by a tolerance from steps that have grown over a time of rest: an input that is a function is met where it bends.
 #[test]
 fn steps_by_a_tolerance_meet_pulses() {
-    for pulse in ["100*step(t - 2.5)*step(2.52 - t)", "100*exp(-((t - 2.513)/0.005)^2)"] {
+    for pulse in [
+        "100*step(t - 2.5)*step(2.52 - t)",
+        "100*exp(-((t - 2.513)/0.005)^2)",
+        "100*exp(-((t - 2.513)/0.05)^2)",
+        "100*max(0, 1 - abs(t - 2.5)/0.1)",
+    ] {
         let text = format!(
             "name = \"rest\"\nunits = false\ncoordinates = {{ x = \"m\" }}\ninputs = {{ F = \"N\" }}\nmass = {{ x = 1.0 }}\n\
              force = {{ x = \"F - k*x - 0.8*x'\" }}\noutputs = {{ x = {{ unit = \"m\", is = \"x\" }} }}\n[parameters]\nk = {{ nominal = 100.0 }}\n\
@@ -164,7 +174,9 @@ fn steps_by_a_tolerance_meet_pulses() {
         let end = |simulation: &Simulation| *simulation.run(&[100.0]).unwrap().output(0).last().unwrap();
         let fine = simulation.on(simulation.grid().divided(200).unwrap(), simulation.signals().to_vec()).unwrap();
         let (fine, control) = (end(&fine), StepControl { tolerance: 1e-4, smallest: None });
-        let own = end(&simulation.controlled(&[100.0], control, &[]).unwrap().simulation);
+        let controlled = simulation.controlled(&[100.0], control, &[]).unwrap();
+        let own = end(&controlled.simulation);
         assert!(fine.abs() > 1e-3 && (own - fine).abs() < 0.03 * fine.abs(), "{pulse}: {own} {fine}");
+        assert!(controlled.simulation.steps() < 100_000, "{pulse}: {} steps", controlled.simulation.steps());
     }
 }
