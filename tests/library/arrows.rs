@@ -58,6 +58,11 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Where the workspace is.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
 /// The modules of the own crate and of the engine that lines of code name.
 fn named(text: &str) -> Vec<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -71,7 +76,7 @@ fn named(text: &str) -> Vec<String> {
 /// Protects the house: a module names only what its sentence lets it know.
 #[test]
 fn arrows_point_down() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = &root();
     for (module, allowed, sentence) in ARROWS {
         let mut own = Vec::new();
         let folder = source.join(module);
@@ -93,7 +98,7 @@ fn arrows_point_down() {
 /// Protects whoever looks for something: a few folders, each of which begins with what comes in and what goes out, and no loose files.
 #[test]
 fn the_engine_has_a_few_rooms() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let source = root().join("src");
     let mut rooms = 0;
     for entry in std::fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
@@ -124,7 +129,7 @@ fn needed(package: &str) -> BTreeSet<String> {
         "--package",
         package,
     ]);
-    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let output = command.current_dir(root()).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{message}");
     let lines = String::from_utf8(output.stdout).unwrap();

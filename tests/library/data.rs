@@ -21,7 +21,7 @@ fn refused(text: impl AsRef<[u8]>, parts: &[&str]) {
 /// A measured record shared by tests, or one line that says why the test is skipped.
 fn measured(path: &str) -> Option<Record> {
     let root = std::env::var_os("COSTATE_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
     let path = root.join(path);
     if !path.exists() {
         println!("skipped: {} is absent (set COSTATE_DATA to the folder of measured records)", path.display());

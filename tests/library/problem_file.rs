@@ -16,7 +16,7 @@ fn lines_are_counted_in_any_text() {
 /// Protects the reference of keys: the page is what the reader knows. `WRITE=1 cargo test --test library all_keys_are_documented` writes it.
 #[test]
 fn all_keys_are_documented() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problem-file.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/problem-file.md");
     let reference = costate_identify::problem_file::reference();
     if std::env::var_os("WRITE").is_some() {
         std::fs::write(&page, &reference).unwrap();
@@ -34,7 +34,7 @@ fn all_keys_are_documented() {
 /// Protects the reference from keys that nothing reads any more, and from defaults of another time.
 #[test]
 fn documented_keys_are_read_and_have_their_defaults() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     // settings of schemes and quantities of modes are read by their own names for them
     let mut files = ["identify/src/problem_file.rs", "src/integrate/scheme/table.rs", "identify/src/modal.rs"]
         .map(|file| root.join(file))

@@ -51,7 +51,8 @@ fn costs_of_single_parts_of_the_state_have_exact_gradients() {
     ];
     for_all_models!(|name, case| {
         for form in FORMS {
-            let case = case.clone().alpha(-0.05).form(form).uneven();
+            // a part of a cotangent is the same in every step
+            let case = case.clone().alpha(-0.05).form(form).first_steps(40).uneven();
             for (part, parts) in parts {
                 if part == "lambda" && case.model.signature().constraints.is_empty() {
                     continue;

@@ -1,6 +1,6 @@
 //! The engine over plain models: simulations, derivatives, identification, messages.
 
-#[path = "../common/mod.rs"]
+#[path = "../../../tests/common/mod.rs"]
 mod common;
 
 mod allocations;
