@@ -12,6 +12,7 @@ use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, is_for, kept, unfinished, watch_for_interrupt};
 use costate::interrupt::Interrupt;
 use costate::noise::{NoiseLevel, SyntheticNoise};
+use costate::parallel::both;
 use costate::scheme;
 use costate::shown::rounded;
 use costate_identify::constraint::{ConstraintResult, ConstraintSetting};
@@ -131,10 +132,12 @@ pub(super) fn search(
     }
     let specification = stated(arguments)?;
     refuse_control(&specification)?;
-    let (mut problem, notes) = specification.build_with_notes(registry)?;
+    // checksums of long records take as long as reading them
+    let (origin, built) =
+        both(|| origin(registry, arguments, &specification), || specification.build_with_notes(registry));
+    let (mut problem, notes) = built?;
     repeats.map_or(Ok(()), |repeat| repeat.warn_of_changes(&problem))?;
-    let notes = settings::say_of(notes, &problem);
-    let mut origin = origin(registry, arguments, &specification, notes)?;
+    let mut origin = Origin { notes: settings::say_of(notes, &problem), ..origin? };
     if let Some(repeat) = repeats {
         origin.command.clone_from(&repeat.command);
     }
@@ -290,20 +293,15 @@ fn tell_of_replaced(folder: &Folder, command: &str) {
     }
 }
 
-/// Origin of the result: determined before the search, which may take long, and after which files may be others.
-fn origin(
-    registry: &Registry,
-    arguments: &Arguments,
-    specification: &Specification,
-    notes: Vec<String>,
-) -> Result<Origin> {
+/// Origin of the result, without notes: determined before the search, which may take long, and after which files may be others.
+fn origin(registry: &Registry, arguments: &Arguments, specification: &Specification) -> Result<Origin> {
     let entry = settings::entry(registry, specification)?;
     Ok(Origin {
         summary: entry.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         date: date()?,
         input_files: arguments.problem.input_files(specification, &entry),
-        notes,
+        notes: Vec::new(),
     })
 }
 

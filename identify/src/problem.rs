@@ -128,9 +128,13 @@ impl Experiment {
 
     /// Values of an output as its sensor shows them, of a run at `u`, the problem's parameters.
     pub fn shown(&self, run: &Trajectory, u: &[f64], output: usize) -> Vec<f64> {
-        let y = run.output(output);
+        self.as_shown(output, run.output(output), u)
+    }
+
+    /// Values of an output as its sensor shows them, of those of the model at all times of the grid.
+    pub fn as_shown(&self, output: usize, y: Vec<f64>, u: &[f64]) -> Vec<f64> {
         match self.cost.sensors() {
-            Some(sensors) => sensors.shown(output, run.times(), y, &self.of_sensors(u)),
+            Some(sensors) => sensors.shown(output, self.simulation.grid().times(), y, &self.of_sensors(u)),
             None => y,
         }
     }

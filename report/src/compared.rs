@@ -14,8 +14,10 @@ use costate::simulate::{Simulation, Trajectory};
 use costate_identify::Identification;
 use costate_identify::Result;
 use costate_identify::bands::Band;
+use costate_identify::data::rows::Rows;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::statistics::{Dependence, OutputFit, ResidualTests};
+use std::borrow::Cow;
 
 /// Experiments that figures are drawn of.
 pub(super) const MOST_EXPERIMENTS: usize = 6;
@@ -278,16 +280,19 @@ impl Folder {
         let Experiment { simulation, .. } = experiment;
         let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
         let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
-        // of each run what is shown is kept, since states take more memory than all of it; of the best one all outputs
+        // of each run what is shown is kept; of the best one all outputs
         let count = simulation.signature().outputs.len();
         let best = found.values();
         let is_kept = is_drawn && has_noise && count * simulation.grid().times().len() <= MOST_VALUES;
         let outputs = |u: &[f64]| -> Result<[Vec<Vec<f64>>; 2]> {
-            let run = simulation.run(&experiment.own(u))?;
-            let shown = |reference: &Reference| at_samples(cost, experiment.shown(&run, u, reference.output));
             let all = if is_kept && *u == best { 0..count } else { 0..0 };
-            let all = all.map(|k| at_samples(cost, run.output(k))).collect();
-            Ok([cost.references().iter().map(shown).collect(), all])
+            let wanted = cost.references().iter().map(|reference| reference.output).chain(all);
+            let wanted: Vec<usize> = wanted.collect();
+            let mut values = simulation.outputs(&experiment.own(u), &wanted)?.into_iter();
+            let of_references = cost.references().iter().zip(values.by_ref());
+            let shown =
+                of_references.map(|(reference, y)| at_samples(cost, experiment.as_shown(reference.output, y, u)));
+            Ok([shown.collect(), values.map(|y| at_samples(cost, y)).collect()])
         };
         // without a figure, only the beginning is asked for
         let shown = if is_drawn { shown } else { &shown[..1] };
@@ -303,7 +308,7 @@ impl Folder {
         let runs: Vec<&Vec<Vec<f64>>> = runs.iter().map(|[shown, _]| shown).collect();
         let (best, runs) = (runs[place], &runs[..shown.len()]);
         let times = at_samples(cost, simulation.grid().times().to_vec());
-        let mut columns = vec![("time [s]".to_string(), times.clone())];
+        let mut columns: Vec<(String, Cow<'_, [f64]>)> = vec![("time [s]".to_string(), Cow::Borrowed(&times))];
         for (k, reference) in cost.references().iter().enumerate() {
             let output = &simulation.signature().outputs[reference.output];
             let (name, unit) = (output.name.as_str(), output.unit.as_str());
@@ -341,11 +346,14 @@ impl Folder {
             }
             // a record cannot hold samples that are not there
             if values.iter().all(|value| value.is_finite()) {
-                columns.push((format!("{name} reference [{unit}]"), values));
+                columns.push((format!("{name} reference [{unit}]"), Cow::Owned(values)));
             }
-            columns.push((format!("{name} before [{unit}]"), before));
-            columns.push((format!("{name} after [{unit}]"), after.clone()));
+            columns.push((format!("{name} before [{unit}]"), Cow::Owned(before)));
+            columns.push((format!("{name} after [{unit}]"), Cow::Borrowed(after)));
         }
-        self.csv(&format!("{}.csv", problem.name_in(experiment, "outputs")), columns)
+        let (names, columns): (Vec<String>, Vec<Cow<'_, [f64]>>) = columns.into_iter().unzip();
+        let row = |i: usize, row: &mut Vec<f64>| row.extend(columns.iter().map(|column| column[i]));
+        let file = self.path().join(format!("{}.csv", problem.name_in(experiment, "outputs")));
+        Rows { names, count: times.len(), row: &row }.write_file(&file)
     }
 }

@@ -39,6 +39,18 @@ pub fn keep_to_one() {
     DIVIDED.set(true);
 }
 
+/// Does both at once, where more than one thread works.
+pub fn both<A: Send, B>(aside: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+    if !threads().is_ok_and(|threads| threads > 1) {
+        return (aside(), here());
+    }
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(aside);
+        let here = here();
+        (aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), here)
+    })
+}
+
 /// Does `work` on every item, on so many threads that take items on demand; results in the items' order, or the first error in it.
 ///
 /// # Errors

@@ -214,7 +214,7 @@ impl Record {
         row.extend(self.columns.iter().map(|column| column[i]));
     }
 
-    fn rows<'r>(&self, row: &'r dyn Fn(usize, &mut Vec<f64>)) -> Rows<'r> {
+    fn rows<'r>(&self, row: &'r (dyn Fn(usize, &mut Vec<f64>) + Sync)) -> Rows<'r> {
         Rows { names: self.names.clone(), count: self.len(), row }
     }
 

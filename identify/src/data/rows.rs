@@ -2,7 +2,8 @@
 
 use crate::files;
 use crate::{Error, Result};
-use costate::shown::is_plain;
+use costate::parallel::{in_parallel, threads};
+use costate::shown::{is_plain, shortest};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub struct Rows<'r> {
     /// Number of rows.
     pub count: usize,
     /// Appends the values of a row.
-    pub row: &'r dyn Fn(usize, &mut Vec<f64>),
+    pub row: &'r (dyn Fn(usize, &mut Vec<f64>) + Sync),
 }
 
 impl Rows<'_> {
@@ -41,12 +42,28 @@ impl Rows<'_> {
 
     /// Writes the header, then each number with as few digits as read back to the same bits.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        /// Rows that a thread makes text of at once.
+        const PIECE: usize = 8192;
         Row::names(&self.names, out)?;
+        let pieces = self.count.div_ceil(PIECE);
+        // a number of threads that makes no sense is refused elsewhere
+        let mut texts = vec![Vec::new(); threads().unwrap_or(1).min(pieces)];
+        for first in (0..pieces).step_by(texts.len().max(1)) {
+            let count = texts.len().min(pieces - first);
+            in_parallel(&mut texts[..count], count, |k, text| self.text((first + k) * PIECE, PIECE, text))?;
+            texts[..count].iter().try_for_each(|text| out.write_all(text))?;
+        }
+        Ok(())
+    }
+
+    /// The text of `count` rows from the first one on, or of as many as there are.
+    fn text(&self, first: usize, count: usize, text: &mut Vec<u8>) -> io::Result<()> {
+        text.clear();
         let mut values = Vec::with_capacity(self.names.len());
-        for i in 0..self.count {
+        for i in first..self.count.min(first + count) {
             values.clear();
             (self.row)(i, &mut values);
-            Row::values(&values, out)?;
+            Row::values(&values, text)?;
         }
         Ok(())
     }
@@ -70,12 +87,70 @@ impl Row {
         out.write_all(b"\n")
     }
 
-    /// Writes each number with as few digits as read back to the same bits.
+    /// Writes each number with as few digits as read back to the same bits, as [`costate::shown::shortest`] does.
     pub fn values(values: &[f64], out: &mut dyn Write) -> io::Result<()> {
-        for (index, value) in values.iter().enumerate() {
+        let mut buffer = zmij::Buffer::new();
+        for (index, &value) in values.iter().enumerate() {
             out.write_all(if index > 0 { b"," } else { b"" })?;
-            if is_plain(*value) { write!(out, "{value}")? } else { write!(out, "{value:e}")? }
+            let digits = if is_plain(value) { buffer.format(value) } else { "e" };
+            if digits.contains('e') {
+                write!(out, "{}", shortest(value))?;
+            } else {
+                out.write_all(digits.strip_suffix(".0").unwrap_or(digits).as_bytes())?;
+            }
         }
         out.write_all(b"\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects files from a printer of numbers that has its own ideas: digits, signs and powers are those of the standard library.
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut values = vec![
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.1,
+            1e-5,
+            9.999_999_999_999_999e-6,
+            1e15,
+            1e16,
+            9_007_199_254_740_993.0,
+            5e-324,
+            f64::MAX,
+        ];
+        for k in 0..100_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (state >> 11) as f64 / (1_u64 << 53) as f64;
+            values.extend([
+                unit - 0.5,
+                (unit - 0.5) * 10_f64.powi(k % 40 - 20),
+                (unit * 1e6).round() / 1e3,
+                f64::from_bits(state),
+            ]);
+        }
+        values.retain(|value| value.is_finite());
+        let mut text = Vec::new();
+        Row::values(&values, &mut text).unwrap();
+        let expected = values.iter().map(|value| shortest(*value)).collect::<Vec<_>>().join(",") + "\n";
+        assert!(text == expected.as_bytes());
+    }
+
+    /// Protects rows from the number of threads that make text of them, and from the size of their pieces.
+    #[test]
+    fn rows_stay_in_order() {
+        for count in [0, 1, 8191, 8192, 8193, 50_000] {
+            let row = |i: usize, row: &mut Vec<f64>| row.push(i as f64);
+            let mut text = Vec::new();
+            Rows { names: vec!["i".into()], count, row: &row }.write(&mut text).unwrap();
+            let expected = (0..count).fold("i\n".to_string(), |text, i| text + &format!("{i}\n"));
+            assert!(text == expected.as_bytes(), "{count}");
+        }
     }
 }

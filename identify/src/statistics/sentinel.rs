@@ -103,7 +103,7 @@ fn is_code(value: f64) -> bool {
 /// Values that are repeated far outside all others, each with its distance from these.
 fn repeated_far_outside(values: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let Some(last) = sorted.len().checked_sub(1) else { return Vec::new() };
     let [low, median, high] = [0.25, 0.5, 0.75].map(|part| sorted[(part * last as f64).round() as usize]);
     let mut groups: Vec<(f64, usize)> = Vec::new();

@@ -51,13 +51,21 @@ impl Axis {
         self
     }
 
+    /// True if the value can be drawn.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        match self.scale {
+            // Beyond this, differences of values overflow.
+            Scale::Linear => value.abs() < 1e307,
+            Scale::Log => value > 0.0 && value < f64::INFINITY,
+        }
+    }
+
     /// The value's position before scaling to the paper: itself or its logarithm, NaN where it cannot be drawn.
     pub(super) fn position(&self, value: f64) -> f64 {
         match self.scale {
-            // Beyond this, differences of values overflow.
-            Scale::Linear if value.abs() < 1e307 => value,
-            Scale::Log if value > 0.0 && value < f64::INFINITY => value.log10(),
-            _ => f64::NAN,
+            _ if !self.holds(value) => f64::NAN,
+            Scale::Linear => value,
+            Scale::Log => value.log10(),
         }
     }
 

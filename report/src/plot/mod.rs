@@ -86,7 +86,8 @@ impl Panel {
     }
 
     /// Adds a series, drawn on top of those before.
-    pub fn series(mut self, series: Series) -> Self {
+    pub fn series(mut self, mut series: Series) -> Self {
+        series.thin(&self.x, &self.y);
         self.series.push(series);
         self
     }

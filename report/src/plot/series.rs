@@ -1,5 +1,7 @@
 //! What a panel shows: lines, steps and points with their styles.
 
+use super::axis::{Axis, Scale};
+use super::decimate;
 use super::scene::{Color, Item, Point, Scene};
 
 /// The pattern of a line.
@@ -205,6 +207,31 @@ impl Series {
     }
 
     /// The points in order, with the corners of steps.
+    /// Leaves points out of a very long line that no width of paper shows beside the others, before they are kept, measured and drawn.
+    pub(super) fn thin(&mut self, x: &Axis, y: &Axis) {
+        /// Points of a line that are kept as they are.
+        const LONG: usize = 200_000;
+        /// Columns of all of it: several for one that is printed, see [`decimate::lines`].
+        const COLUMNS: f64 = 16_384.0;
+        if self.shape != Shape::Line || self.marker.is_some() || self.x.len() <= LONG || x.scale != Scale::Linear {
+            return;
+        }
+        let ends = |ends: (f64, f64), x: &f64| if x.is_finite() { (ends.0.min(*x), ends.1.max(*x)) } else { ends };
+        let (first, last) = self.x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+        let column = (last - first) / COLUMNS;
+        if !(column.is_finite() && column > 0.0) {
+            return;
+        }
+        // what cannot be drawn is a gap
+        let drawn = |value: f64| if y.holds(value) { value } else { f64::NAN };
+        let points = self.x.iter().zip(&self.y).map(|(x, y)| (*x, drawn(*y)));
+        let lines = decimate::lines(points, column);
+        if !lines.is_empty() {
+            let gap = [(f64::NAN, f64::NAN)];
+            (self.x, self.y) = lines.join(&gap[..]).into_iter().unzip();
+        }
+    }
+
     pub(super) fn vertices(&self) -> impl Iterator<Item = Point> + '_ {
         let points = self.x.iter().copied().zip(self.y.iter().copied());
         let previous = std::iter::once(f64::NAN).chain(self.y.iter().copied());
@@ -237,4 +264,41 @@ pub(super) struct ReferenceLine {
 impl ReferenceLine {
     pub(super) const STYLE: Style =
         Style { color: Color::GREY, dash: Dash::Dashed, width: 0.2, line: true, area: false, marker: None };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects figures of long records: of a million points few stay, and peaks, gaps and ends are among them; where the axis is
+    /// logarithmic, what it cannot show is a gap; short lines, markers and other axes are left alone.
+    #[test]
+    fn long_lines_are_thinned_without_a_trace() {
+        let x: Vec<f64> = (0..1_000_000).map(|i| 1e-3 * f64::from(i)).collect();
+        let mut y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        (y[123_457], y[765_431], y[500_000]) = (50.0, -40.0, f64::NAN);
+        let (linear, log) = (Axis::linear("x"), Axis::log("y"));
+        let thinned = |x: &[f64], y: &[f64], of_y: &Axis| {
+            let mut series = Series::line(x, y);
+            series.thin(&linear, of_y);
+            series
+        };
+        let seen = thinned(&x, &y, &linear);
+        assert!(seen.x.len() == seen.y.len() && seen.x.len() < 70_000, "{}", seen.x.len());
+        for i in [0, 123_457, 765_431, 499_999, 500_001, 999_999] {
+            assert!(seen.x.iter().zip(&seen.y).any(|point| point == (&x[i], &y[i])), "{i}");
+        }
+        assert_eq!(seen.y.iter().filter(|y| y.is_nan()).count(), 1);
+        assert!(seen.x.is_sorted_by(|a, b| a <= b || a.is_nan() || b.is_nan()));
+        let seen = thinned(&x, &y, &log);
+        assert!(seen.y.iter().all(|y| *y > 0.0 || y.is_nan()) && seen.y.contains(&50.0));
+        let none = thinned(&x, &vec![-1.0; x.len()], &log);
+        assert_eq!(none.x.len(), x.len());
+        assert_eq!(thinned(&x[..1000], &y[..1000], &linear).x.len(), 1000);
+        let mut marked = Series::points(&x, &y);
+        marked.thin(&linear, &linear);
+        let mut over_log = Series::line(&x, &y);
+        over_log.thin(&log, &linear);
+        assert_eq!([marked.x.len(), over_log.x.len()], [x.len(); 2]);
+    }
 }
