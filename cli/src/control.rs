@@ -106,6 +106,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     document["reason"] = remedy::in_words(&solution.outcome.reason.remedy()).into();
     // what was found is worth more than what is said of it
     let or_told = |error: Error| tell(&format!("warning: {}", remedy::sentence(&error)));
+    let jumps = control.told_of_jumps(&solution.outcome.u).map_err(or_told).unwrap_or_default();
+    jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let beyond = control.beyond_limits(&solution.outcome.u).map_err(or_told).unwrap_or_default();
     document["soft_limits"] = serde_json::json!(beyond);
     let informed = search.informed(&refined).map_err(or_told).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `costate design`: which experiment next.
 
 use super::ExitStatus;
-use super::console::waiting;
+use super::console::{tell, waiting};
 use super::output::Output;
 use super::settings::{self, ProblemArguments};
 use costate::shown::{number, rounded};
@@ -35,6 +35,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let waiting = waiting("runs with tangents", design.problem.experiments.len());
     let found = design.compare(&u, optimality)?;
     drop(waiting);
+    design.problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let name = &design.problem.name;
     let document = design_json(name, &found);
     let write = |folder: &Folder| folder.design(&found, document.clone());

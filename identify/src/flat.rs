@@ -10,6 +10,7 @@ use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
 use costate::cost::LeastSquares;
+use costate::jumps;
 use costate::shown::{rounded, with_unit};
 use costate::signature::Scale;
 use costate::{Gradient, Method};
@@ -284,9 +285,10 @@ fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<Remedy> {
     if problem.told_of_jumps(u).ok().flatten().is_some() {
         let words = format!(
             "`{}` has no influence by derivatives at its start, {}, though the cost depends on it: the motion goes through jumps whose moments move with \
-             parameters, which no derivative knows; make the passage smooth over several time steps, 0.5*(1 + tanh(x/w)) in the place of step(x)",
+             parameters, which no derivative knows; {}",
             parameter.name,
-            value(u[k])
+            value(u[k]),
+            jumps::REMEDY
         );
         return Some(words.into());
     }

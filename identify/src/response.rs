@@ -227,7 +227,7 @@ impl Problem {
     /// As [`costate::simulate::Simulation::run`].
     pub fn told_of_jumps(&self, u: &[f64]) -> Result<Option<String>> {
         for experiment in &self.experiments {
-            let found = jumps::jumps(&experiment.simulation, &experiment.own(u))?;
+            let found = jumps::jumps(&experiment.simulation, Some(&*experiment.cost), &experiment.own(u))?;
             if let Some(sentence) = jumps::in_a_sentence(&found) {
                 return Ok(Some(sentence));
             }

@@ -1,10 +1,11 @@
-//! Jumps that a motion goes through: forces and outputs that change at a moment without going through the values between.
+//! Jumps that a motion goes through: forces, outputs and costs that change at a moment without going through the values between.
 //!
 //! Where the motion passes a threshold (`if(x > s, P, 0)`, a sign), the moment moves with the parameters. What that does to the motion is the jump
 //! times the change of the moment (the saltation matrix; Leine & Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems, 2004,
 //! chapter 7). Derivatives of time steps are those of the pieces between jumps: adjoint, tangents and differences in small steps agree, and all leave
 //! it out. So it is said.
 
+use super::cost::{Cost, CostEvaluator, Sample};
 use super::kinks::row_name;
 use crate::random::SplitMix64;
 use crate::shown::{rounded, shown};
@@ -33,11 +34,15 @@ const MOST_ENCLOSED: usize = 5000;
 const NUDGE: f64 = 1e-6;
 const ASKED: usize = 3;
 
+/// What to do where a motion goes through jumps, for sentences that go on.
+pub const REMEDY: &str =
+    "make the passage smooth over several time steps, with 0.5*(1 + tanh(x/w)) where a formula has step(x)";
+
 /// A row that jumps during a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Jump {
-    /// What jumps, in words: ``the forces on `x` ``, ``the output `a` ``.
+    /// What jumps, in words: ``the forces on `x` ``, ``the output `a` ``, `the running cost`.
     pub what: String,
     /// When it does so first, s.
     pub time: f64,
@@ -45,12 +50,15 @@ pub struct Jump {
     pub size: f64,
     /// How often it does, as far as was looked.
     pub count: usize,
+    /// True if there were so many jumps that the rest of the run was not looked at.
+    pub is_at_least: bool,
 }
 
 impl std::fmt::Display for Jump {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Jump { what, time, size, count } = self;
-        let again = if *count > 1 { format!(", and {} more times", count - 1) } else { String::new() };
+        let Jump { what, time, size, count, is_at_least } = self;
+        let at_least = if *is_at_least { "at least " } else { "" };
+        let again = if *count > 1 { format!(", and {at_least}{} more times", count - 1) } else { String::new() };
         write!(f, "{what} by {} at t = {} s{again}", rounded(*size, 3), shown((time * 1e6).round() / 1e6))
     }
 }
@@ -63,29 +71,40 @@ pub fn in_a_sentence(jumps: &[Jump]) -> Option<String> {
     (!jumps.is_empty()).then(|| {
         format!(
             "the motion goes through jumps: {}{more}; that their moments move with the parameters is in no derivative, so gradients, standard \
-             errors and influences can be wrong by any amount, zero among them: make the passage smooth over several time steps, \
-             0.5*(1 + tanh(x/w)) in the place of step(x)",
+             errors and influences can be wrong by any amount, zero among them: {REMEDY}",
             told.join("; ")
         )
     })
 }
 
-/// Jumps of forces and outputs whose moment depends on the motion or on parameters, along one run at `u`. Jumps of inputs, and those at
-/// given times, are not among them: derivatives are right there.
+/// Jumps of forces, outputs and the running part of a cost whose moment depends on the motion or on parameters, along one run at `u`. Jumps of
+/// inputs, and those at given times, are not among them: derivatives are right there. Sums of squares do not jump.
 ///
 /// # Errors
 /// As [`Simulation::run`].
-pub fn jumps(simulation: &Simulation, u: &[f64]) -> Result<Vec<Jump>> {
-    let system = simulation.system();
-    if !system.may_jump() {
+pub fn jumps(simulation: &Simulation, cost: Option<&dyn Cost>, u: &[f64]) -> Result<Vec<Jump>> {
+    let (system, grid) = (simulation.system(), simulation.grid());
+    let cost = cost.filter(|cost| cost.as_least_squares().is_none() && grid.count() > 1);
+    if !system.may_jump() && cost.is_none() {
         return Ok(Vec::new());
     }
-    let mut search = Search::new(system.signature(), system.evaluator(), u);
-    simulation.watch::<Error>(u, &mut |_, x, _| {
+    let cost = cost.map(|cost| OfCost { evaluator: cost.evaluator(system.signature()), last: grid.count() });
+    let mut search = Search::new(system.signature(), system.evaluator(), cost, u);
+    search.first = if system.may_jump() { 0 } else { search.sizes.len() - 1 };
+    simulation.watch::<Error>(u, &mut |i, x, _| {
+        // of a run of one step no cost is looked at
+        search.at = i.clamp(1, grid.count().max(2) - 1);
         search.follow(x);
         Ok(())
     })?;
-    Ok(search.found.into_iter().flatten().collect())
+    let is_at_least = !search.goes_on();
+    Ok(search.found.into_iter().flatten().map(|jump| Jump { is_at_least, ..jump }).collect())
+}
+
+/// A cost that is looked at.
+struct OfCost<'s> {
+    evaluator: Box<dyn CostEvaluator + 's>,
+    last: usize,
 }
 
 /// A point of a run on its own.
@@ -115,13 +134,18 @@ impl Snapshot {
 struct Search<'s> {
     signature: &'s Signature,
     evaluator: Box<dyn Evaluator + 's>,
+    cost: Option<OfCost<'s>>,
+    /// Number of the time as which the cost sees all points of a step: neither the first nor the last one.
+    at: usize,
+    /// The first row that may jump.
+    first: usize,
     u: &'s [f64],
     /// The two ends of a step; none before the first one.
     ends: Option<[Snapshot; 2]>,
     /// Half of the accelerations and multipliers at the end of the step, with which equations are looked at all along: balanced ones would tell
     /// nothing of the sizes of forces.
     half: [Vec<f64>; 2],
-    /// Largest value of each row so far: equations of motion, constraints, outputs.
+    /// Largest value of each row so far: equations of motion, constraints, outputs, and the cost.
     sizes: Vec<f64>,
     found: Vec<Option<Jump>>,
     enclosed: usize,
@@ -136,11 +160,34 @@ struct Seen {
 }
 
 impl<'s> Search<'s> {
-    fn new(signature: &'s Signature, mut evaluator: Box<dyn Evaluator + 's>, u: &'s [f64]) -> Self {
+    fn new(
+        signature: &'s Signature,
+        mut evaluator: Box<dyn Evaluator + 's>,
+        cost: Option<OfCost<'s>>,
+        u: &'s [f64],
+    ) -> Self {
         evaluator.set_parameters(u);
-        let rows = signature.unknown_count() + signature.constraints.len() + signature.outputs.len();
-        let (sizes, found) = (vec![0.0; rows], vec![None; rows]);
-        Search { signature, evaluator, u, ends: None, half: Default::default(), sizes, found, enclosed: 0, told: 0 }
+        let of_model = signature.unknown_count() + signature.constraints.len() + signature.outputs.len();
+        let rows = of_model + usize::from(cost.is_some());
+        Search {
+            signature,
+            evaluator,
+            cost,
+            at: 0,
+            first: 0,
+            u,
+            ends: None,
+            half: Default::default(),
+            sizes: vec![0.0; rows],
+            found: vec![None; rows],
+            enclosed: 0,
+            told: 0,
+        }
+    }
+
+    /// False once there are so many jumps that more say nothing new.
+    fn goes_on(&self) -> bool {
+        self.told < MOST && self.enclosed < MOST_ENCLOSED
     }
 
     /// Looks at the step that ends at `x`.
@@ -153,7 +200,7 @@ impl<'s> Search<'s> {
         };
         std::mem::swap(&mut begin, &mut end);
         end.take(x);
-        if self.told < MOST && self.enclosed < MOST_ENCLOSED {
+        if self.goes_on() {
             self.half = [x.a, x.lambda].map(|part| part.iter().map(|value| 0.5 * value).collect());
             let [from, to] = [&begin, &end].map(|end| self.see(end.clone()));
             let equations = self.equations();
@@ -175,17 +222,28 @@ impl<'s> Search<'s> {
         let mut rows = vec![0.0; self.sizes.len()];
         let Snapshot { t, parts: [q, v, a, a_scheme, lambda, w] } = &x;
         let (dynamics, rest) = rows.split_at_mut(q.len());
-        let (constraint, outputs) = rest.split_at_mut(lambda.len());
+        let (constraint, rest) = rest.split_at_mut(lambda.len());
+        let (outputs, of_cost) = rest.split_at_mut(self.signature.outputs.len());
         let [half_a, half_lambda] = &self.half;
         let point = Point { t: *t, q, v, a: half_a, lambda: half_lambda, w };
         self.evaluator.residual(&point, Equations::MOTION, dynamics, constraint);
-        self.evaluator.output(&OutputPoint { t: *t, q, v, a, a_scheme, lambda, w }, outputs);
+        let shown = OutputPoint { t: *t, q, v, a, a_scheme, lambda, w };
+        self.evaluator.output(&shown, outputs);
+        if let Some(OfCost { evaluator, last }) = &mut self.cost {
+            let (index, last) = (self.at, *last);
+            if evaluator.concerns(index, last) {
+                // beside steps of one, what is summed up has the weight 1
+                let sample = Sample { index, last, before: 1.0, after: 1.0, x: shown, y: outputs, u: self.u };
+                of_cost[0] = evaluator.value(&sample);
+            }
+        }
         Seen { x, rows }
     }
 
     /// Change of a row from one point to another.
     fn change(&self, row: usize, from: &Seen, to: &Seen) -> f64 {
-        let period = row.checked_sub(self.equations()).and_then(|output| self.signature.outputs[output].period);
+        let output = row.checked_sub(self.equations()).and_then(|output| self.signature.outputs.get(output));
+        let period = output.and_then(|output| output.period);
         difference(to.rows[row], from.rows[row], period).abs()
     }
 
@@ -196,7 +254,7 @@ impl<'s> Search<'s> {
             let change = self.change(*row, from, to);
             change > SLIGHT * self.sizes[*row] && change.is_finite()
         };
-        (0..self.sizes.len()).filter(|row| !constraints.contains(row)).filter(matters).collect()
+        (self.first..self.sizes.len()).filter(|row| !constraints.contains(row)).filter(matters).collect()
     }
 
     /// Looks for a jump in a step.
@@ -227,8 +285,10 @@ impl<'s> Search<'s> {
             self.told += 1;
             for row in jumped {
                 let size = self.change(row, &before, &after);
-                let what = row_name(self.signature, row);
-                let own = self.found[row].get_or_insert(Jump { what, time: after.x.t, size, count: 0 });
+                let of_model = self.equations() + self.signature.outputs.len();
+                let what = if row < of_model { row_name(self.signature, row) } else { "the running cost".into() };
+                let first = Jump { what, time: after.x.t, size, count: 0, is_at_least: false };
+                let own = self.found[row].get_or_insert(first);
                 own.count += 1;
             }
         }

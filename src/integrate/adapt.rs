@@ -89,7 +89,8 @@ impl Simulation {
         }
         self.check_parameters(u)?;
         // sizes come from a run that need not be exact
-        let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, reads)?;
+        let stops = met(self, u, reads);
+        let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, &stops)?;
         let rough = scout.times()?.len() as f64;
         let expected = (rough * (scout.sum / (FIRST * tolerance)).sqrt()).min(MODEST.max(BEYOND_ROUGH * rough));
         let (mut sizes, mut allowed) = (scout.sizes, ROUGH * limit(rough * rough / (expected * expected)));
@@ -98,7 +99,7 @@ impl Simulation {
         let (mut before, mut in_vain) = ((f64::INFINITY, 0), 0);
         let mut trouble = String::new();
         for pass in 1..=MOST_PASSES {
-            let mut chooser = Chooser::new(self, u, (allowed, smallest), Some(sizes.clone()), reads)?;
+            let mut chooser = Chooser::new(self, u, (allowed, smallest), Some(sizes.clone()), &stops)?;
             let times = chooser.times()?;
             let (mut error, mut count) = (1.0, times.len() - 1);
             match self.judged(u, times, reads)? {
@@ -140,7 +141,7 @@ impl Simulation {
             allowed *= limit((AIM * tolerance / error).clamp(0.01, 100.0));
         }
         if let Some(best) = accepted {
-            return Ok(self.even(u, &best, tolerance, reads).unwrap_or(best));
+            return Ok(self.even(u, &best, tolerance, (&stops, reads)).unwrap_or(best));
         }
         let problem = format!("with {} steps, {trouble}, and more of them do not help", before.1);
         let remedy = "ask for less, or simulate a shorter time: the motion amplifies errors, or round-off is reached";
@@ -178,18 +179,23 @@ impl Simulation {
     }
 
     /// The simulation with even steps between the stops, if no more of them keep the tolerance.
-    fn even(&self, u: &[f64], best: &Controlled, tolerance: f64, reads: &[f64]) -> Option<Controlled> {
+    fn even(
+        &self,
+        u: &[f64],
+        best: &Controlled,
+        tolerance: f64,
+        (stops, reads): (&[f64], &[f64]),
+    ) -> Option<Controlled> {
         let start = self.grid().time(0);
-        let stops = met(self, reads);
         let most = best.simulation.steps();
         let with = |count: f64| {
             let longest = (self.grid().end() - start) / count;
             let parts = |length: f64| (length / longest * (1.0 - 1e-9)).ceil().max(1.0) as usize;
-            let grid = match stops[..] {
+            let grid = match *stops {
                 [end] => TimeGrid::steps(start, (end - start) / parts(end - start) as f64, parts(end - start)),
                 _ => {
                     let mut times = vec![start];
-                    for stop in &stops {
+                    for stop in stops {
                         let from = times[times.len() - 1];
                         let parts = parts(stop - from);
                         times.extend((1..parts).map(|part| from + (stop - from) * part as f64 / parts as f64));

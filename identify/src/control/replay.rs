@@ -2,6 +2,7 @@
 
 use super::Control;
 use crate::Result;
+use costate::jumps;
 use costate::simulate::{Simulation, Trajectory};
 
 /// Shift of an output when steps are halved.
@@ -53,6 +54,16 @@ impl Control {
     pub fn simulation_of(&self, unknowns: &[f64], parts: usize) -> Result<Simulation> {
         let grid = self.simulation.grid().divided(parts)?;
         Ok(self.simulation.on(grid, self.signals_of(unknowns)?)?)
+    }
+
+    /// Jumps that the motion with a solution goes through, which no derivative knows of, in a sentence.
+    ///
+    /// # Errors
+    /// A simulation that fails.
+    pub fn told_of_jumps(&self, unknowns: &[f64]) -> Result<Option<String>> {
+        let (u, _) = self.expand(unknowns);
+        let found = jumps::jumps(&self.simulation_of(unknowns, 1)?, Some(&self.cost), &u)?;
+        Ok(jumps::in_a_sentence(&found))
     }
 
     /// Runs a solution again at half the step.

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 use costate::adapt::StepControl;
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use costate::grid::TimeGrid;
-use costate::shown::shown;
+use costate::shown::{rounded, shown};
 use costate::signal::{Interpolation, Signal};
 use costate::signature::{Quantity, Signature};
 use costate::simulate::Simulation;
@@ -331,7 +331,15 @@ impl<'a> Reading<'a> {
             };
             let got = self.recording.get(&sought, *file);
             let (part, Column { name, values, note }) = got.map_err(stated)?;
-            self.converted.extend(note);
+            // whoever converts units reads the deviation off the column
+            let of_deviation = |note: String| match own.deviation {
+                Some(Deviation::Given(deviation)) if own.spectrum.is_none() => {
+                    let unit = &signature.outputs[k].unit;
+                    format!("{note}; its `deviation`, {}, is in {unit}, too", rounded(deviation, 6))
+                }
+                _ => note,
+            };
+            self.converted.extend(note.map(of_deviation));
             self.used.push((part, name));
             if let Some(column) = own.spectrum.as_ref().and_then(SpectrumSetting::column) {
                 self.used.extend(

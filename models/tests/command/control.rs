@@ -319,3 +319,42 @@ fn a_formula_is_a_cost_of_control() {
         assert!(run.code != 0 && parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
     }
 }
+
+/// A mass on a spring, and a stop that it is thrown against.
+const STOP: &str = "\
+name = \"stop\"
+units = false
+coordinates = { x = \"m\" }
+inputs = { F = \"N\" }
+mass = { x = 1.0 }
+force = { x = \"F - k*x - if(x > 0.2, 0.6, 0)\" }
+start = { x = 0.5 }
+outputs = { x = { unit = \"m\", is = \"x\" } }
+[parameters]
+k = { nominal = 10.0 }
+[scenario]
+end = 2.0
+step = 1e-2
+inputs = { F = \"0\" }
+";
+
+// Protects signals and designs from derivatives that leave jumps out: both commands say so.
+#[test]
+fn jumps_are_told() {
+    let place = Place::new();
+    place.write("stop.toml", STOP);
+    let control = "model = \"stop.toml\"\n[control]\n[[control.signal]]\ninput = \"F\"\nsize = 1.0\nintervals = 4\n\
+                   [[control.goal]]\noutput = \"x\"\nreach = 0.1\n";
+    let design = "model = \"stop.toml\"\n[parameters]\nk = { start = 10.0 }\n\
+                  [[candidate]]\nname = \"long\"\nend = 2.0\nsampling = 0.1\noutputs = { x = 1e-3 }\n";
+    let cost = "model = \"stop.toml\"\n[parameters]\nk = { start = 10.0 }\n[cost]\nintegral = \"if(x > 0.3, 1, 0)\"\n";
+    place.write("control.toml", control).write("design.toml", design).write("cost.toml", cost);
+    for (arguments, what) in [
+        ("control control.toml --max-iterations 3", "the forces on `x` by 0.6"),
+        ("design design.toml", "the forces on `x` by 0.6"),
+        ("gradient cost.toml", "the running cost by 1 at"),
+    ] {
+        let run = place.run(arguments);
+        assert!(run.err.contains("warning: the motion goes through jumps: ") && run.err.contains(what), "{}", run.err);
+    }
+}

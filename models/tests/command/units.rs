@@ -53,6 +53,20 @@ fn a_record_in_other_units_gives_the_same_result() {
     assert!(counts["notes"].to_string().contains("1 in it is -0.0025 N, as `scale` says"), "{}", counts["notes"]);
 }
 
+/// Protects weights from a deviation that was read off the record: where a column is converted, its deviation's unit is said.
+#[test]
+fn units_of_deviations_are_said() {
+    let place = Place::new();
+    place.write("other.csv", record("Time (ms),F (mN),x (mm)", [1e3; 3]));
+    let problem =
+        |key: &str| format!("model = \"oscillator\"\n[data]\nfile = \"other.csv\"\noutputs.x = {{ {key} }}\n");
+    place.write("stated.toml", problem("deviation = 0.002")).write("plain.toml", problem("column = \"x\""));
+    let said = "1 mm = 0.001 m; its `deviation`, 0.002, is in m, too";
+    assert!(place.good("check stated.toml").err.contains(said) || place.good("check stated.toml").out.contains(said));
+    let plain = place.good("check plain.toml");
+    assert!(!plain.err.contains("deviation`") && plain.err.contains("1 mm = 0.001 m"), "{}", plain.err);
+}
+
 /// Protects `init`, candidates and paths of control from readers of their own: times and units are those of all records, what `simulate` writes is read.
 #[test]
 fn all_commands_read_columns_alike() {

@@ -8,7 +8,7 @@ use crate::signature::Quantity;
 use crate::simulate::Simulation;
 use crate::start::Start;
 use crate::step_error::{ROUND_OFF, sizes_by_unit};
-use crate::system::Evaluator;
+use crate::system::{Equations, Evaluator, Point};
 use crate::{Error, Result};
 
 /// Steps of the first, rough run that no motion is worth.
@@ -30,7 +30,7 @@ const WORTH_IT: f64 = 1.15;
 
 /// Times between which steps are free: those that must be met, the last one at the end. Behind a jump, the first time that is read is one: between
 /// the ends of that step, accelerations of behind the jump are not known.
-pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
+pub(super) fn met(simulation: &Simulation, u: &[f64], reads: &[f64]) -> Vec<f64> {
     let (start, end) = (simulation.grid().time(0), simulation.grid().end());
     let mut reads = reads.to_vec();
     reads.sort_unstable_by(f64::total_cmp);
@@ -40,7 +40,7 @@ pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     };
     let stops: Vec<f64> = simulation.signals().iter().flat_map(jumps).filter_map(behind).collect();
     let kinks = simulation.signals().iter().flat_map(|signal| signal.kinks().into_owned());
-    let kinks = kinks.chain(bends(simulation));
+    let kinks = kinks.chain(bends(simulation)).chain(bends_of_forces(simulation, u));
     // times that differ by round-off are one
     let same = SHORTEST * (end - start);
     let mut all: Vec<f64> = stops.into_iter().chain(kinks).filter(|t| t - start > same && end - t > same).collect();
@@ -50,37 +50,71 @@ pub(super) fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     all
 }
 
+/// Values that are looked at for bends, at most.
+const LOOKED: usize = 200_000;
+
+/// Times of the simulation's own grid, or some of them, where `each` has so many values.
+fn looked_at(simulation: &Simulation, each: usize) -> Vec<f64> {
+    let times = simulation.grid().times();
+    let stride = (times.len() * each).div_ceil(LOOKED);
+    times.iter().copied().step_by(stride).collect()
+}
+
 /// Times around which an input that is a function bends within short pieces of the simulation's own grid: steps that have grown while little moved
 /// would go past a pulse. None where it bends so for a good part of the time.
 fn bends(simulation: &Simulation) -> Vec<f64> {
-    /// Times that are looked at, at most.
-    const LOOKED: usize = 200_000;
-    /// Deviation of an input from pieces of straight lines, beside what it varies.
+    let times = looked_at(simulation, 1);
+    let functions = simulation.signals().iter().filter(|signal| signal.interpolation().is_none());
+    functions
+        .flat_map(|signal| short_bends(&times, &times.iter().map(|t| signal.value(*t)).collect::<Vec<_>>()))
+        .collect()
+}
+
+/// Times of the same kind of what equations say of time itself, at the model's start: pulses in the formulas of forces, and of driven motions.
+fn bends_of_forces(simulation: &Simulation, u: &[f64]) -> Vec<f64> {
+    let signature = simulation.signature();
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
+    let times = looked_at(simulation, n + m);
+    let mut evaluator = simulation.system().evaluator();
+    evaluator.set_parameters(u);
+    let [mut q, mut v] = [(); 2].map(|()| vec![0.0; n]);
+    evaluator.initial(&mut q, &mut v);
+    let mut w = vec![0.0; simulation.signals().len()];
+    fill(simulation, times[0], &mut w);
+    let (zeros, mut rows) = (vec![0.0; n.max(m)], vec![vec![0.0; times.len()]; n + m]);
+    let mut row = vec![0.0; n + m];
+    for (i, &t) in times.iter().enumerate() {
+        let (dynamics, constraint) = row.split_at_mut(n);
+        let point = Point { t, q: &q, v: &v, a: &zeros[..n], lambda: &zeros[..m], w: &w };
+        evaluator.residual(&point, Equations::MOTION, dynamics, constraint);
+        rows.iter_mut().zip(&row).for_each(|(values, value)| values[i] = *value);
+    }
+    rows.iter().flat_map(|values| short_bends(&times, values)).collect()
+}
+
+/// Ends of the short pieces of straight lines that values over time keep to, if these are few.
+fn short_bends(times: &[f64], values: &[f64]) -> Vec<f64> {
+    /// Deviation from pieces of straight lines, beside what values vary.
     const STRAIGHT: f64 = 0.05;
     /// Length of a short piece, beside the simulated time.
     const SHORT: f64 = 0.02;
     /// Length of all short pieces, beside the simulated time, at most.
     const FEW: f64 = 0.1;
-    let times = simulation.grid().times();
-    let stride = times.len().div_ceil(LOOKED);
-    let times: Vec<f64> = times.iter().copied().step_by(stride).collect();
     let length = times[times.len() - 1] - times[0];
-    let mut found = Vec::new();
-    for signal in simulation.signals().iter().filter(|signal| signal.interpolation().is_none()) {
-        let values: Vec<f64> = times.iter().map(|t| signal.value(*t)).collect();
-        let (low, high) =
-            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), w| (low.min(*w), high.max(*w)));
-        let knots = knots(&times, &values, STRAIGHT * (high - low));
-        let short: Vec<[f64; 2]> = knots
-            .windows(2)
-            .map(|piece| [times[piece[0]], times[piece[1]]])
-            .filter(|[from, to]| to - from < SHORT * length)
-            .collect();
-        if short.iter().map(|[from, to]| to - from).sum::<f64>() < FEW * length {
-            found.extend(short.into_iter().flatten());
-        }
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), w| (low.min(*w), high.max(*w)));
+    // what does not vary but by round-off does not bend
+    if !(high - low > ROUND_OFF * low.abs().max(high.abs())) {
+        return Vec::new();
     }
-    found
+    let knots = knots(times, values, STRAIGHT * (high - low));
+    let short: Vec<[f64; 2]> = knots
+        .windows(2)
+        .map(|piece| [times[piece[0]], times[piece[1]]])
+        .filter(|[from, to]| to - from < SHORT * length)
+        .collect();
+    let are_few = short.iter().map(|[from, to]| to - from).sum::<f64>() < FEW * length;
+    if are_few { short.into_iter().flatten().collect() } else { Vec::new() }
 }
 
 /// Places between which values keep to straight lines through the first of each piece, but for `off`: the first and the last one are among them.
@@ -147,7 +181,7 @@ impl<'s> Chooser<'s> {
         u: &'s [f64],
         (allowed, smallest): (f64, Option<f64>),
         sizes: Option<Vec<f64>>,
-        reads: &[f64],
+        stops: &[f64],
     ) -> Result<Self> {
         let (signature, grid, scheme) = (simulation.signature(), simulation.grid(), simulation.scheme());
         let (start, end) = (grid.time(0), grid.end());
@@ -161,7 +195,7 @@ impl<'s> Chooser<'s> {
             smallest: smallest.unwrap_or(0.0).max(SHORTEST * (end - start)),
             are_known: sizes.is_some(),
             sizes: sizes.unwrap_or_else(|| vec![0.0; layout.n]),
-            stops: met(simulation, reads),
+            stops: stops.to_vec(),
             largest_ratio: description.largest_ratio[usize::from(!signature.constraints.is_empty())],
             evaluator: simulation.system().evaluator(),
             stepper: simulation.stepper(),

@@ -1,8 +1,11 @@
 //! Choices by formulas: what is compared counts, too, where both branches are constants.
 
 use costate::adapt::StepControl;
+use costate::cost::Quadrature;
+use costate::grid::TimeGrid;
 use costate::jumps::{in_a_sentence, jumps};
-use costate::{Gradient, Method, Simulation};
+use costate::linearise::{CostFunction, Differentiated};
+use costate::{Gradient, Method, Number, Simulation, State};
 use costate_file::parse;
 use costate_identify::problem::Problem;
 use std::f64::consts::TAU;
@@ -104,7 +107,7 @@ fn jumps_on_the_way_are_found() {
     };
     let found = |force: &str, mass: &str, output: &str| {
         let problem = problem(&text(force, mass, output));
-        jumps(&problem.first().simulation, &problem.start).unwrap()
+        jumps(&problem.first().simulation, None, &problem.start).unwrap()
     };
     // without the force until then, x = v t
     for (force, mass, output, what, time, size, count) in [
@@ -144,29 +147,80 @@ fn jumps_on_the_way_are_found() {
     }
 }
 
+/// Protects derivatives of costs of one's own: one that jumps where the motion passes something is found beside a model that does not; one that bends,
+/// one of time alone and a sum of squares are not.
+#[test]
+fn jumps_of_costs_are_found() {
+    let text = "name = \"free\"\nunits = false\ncoordinates = { x = \"m\" }\nmass = { x = 1.0 }\nforce = { x = \"F*0\" }\nstart = { \"x'\" = \"v\" }\n\
+                outputs = { x = { unit = \"m\", is = \"x\" } }\n[parameters]\nv = { nominal = 1.0 }\nF = { nominal = 1.0 }\n[scenario]\nend = 1.0\nstep = 1e-2\n";
+    let problem = problem(text);
+    let simulation = &problem.first().simulation;
+    let found = |running: fn(f64, f64) -> f64| {
+        let cost = Differentiated::new(Choosing(running), Quadrature::Trapezoid);
+        jumps(simulation, Some(&cost), &problem.start).unwrap()
+    };
+    let [own] = &found(|_, x| if x > 0.505 { 3.0 } else { 1.0 })[..] else { panic!() };
+    assert!(own.what == "the running cost" && own.count == 1 && !own.is_at_least, "{own:?}");
+    assert!((own.time - 0.505).abs() < 1e-6 && (own.size - 2.0).abs() < 1e-6, "{own:?}");
+    for smooth in
+        [|_, x: f64| (x - 0.505).abs(), |t, _| if t > 0.505 { 3.0 } else { 1.0 }, |_, x: f64| (20.0 * x).sin()]
+    {
+        let all = found(smooth);
+        assert!(all.is_empty(), "{all:?}");
+    }
+    assert!(jumps(simulation, Some(&*problem.first().cost), &problem.start).unwrap().is_empty());
+    // a run of one step has no times between its ends
+    let one = simulation.on(TimeGrid::steps(0.0, 1.0, 1).unwrap(), vec![]).unwrap();
+    let cost = Differentiated::new(Choosing(|_, x| if x > 0.505 { 3.0 } else { 1.0 }), Quadrature::Trapezoid);
+    assert!(jumps(&one, Some(&cost), &problem.start).unwrap().is_empty());
+}
+
+/// A running cost of time and the first output, which only its value knows.
+#[derive(Clone)]
+struct Choosing(fn(f64, f64) -> f64);
+
+impl CostFunction for Choosing {
+    fn running<D: Number>(&self, t: f64, _x: &State<'_, D>, y: &[D], _u: &[D]) -> D {
+        D::from((self.0)(t, y[0].re()))
+    }
+}
+
+/// Protects counts: where looking ends before the run, they are told as what they are.
+#[test]
+fn countless_jumps_are_told_as_such() {
+    let text = "name = \"chatter\"\nunits = false\ncoordinates = { x = \"m\" }\nmass = { x = 1.0 }\nforce = { x = \"-P*if(x > 0, 1, 0) + P*if(x < 0, 1, 0)\" }\n\
+                start = { x = 1e-3 }\noutputs = { x = { unit = \"m\", is = \"x\" } }\n[parameters]\nP = { nominal = 1.0 }\n[scenario]\nend = 40.0\nstep = 1e-3\n";
+    let problem = problem(text);
+    let found = jumps(&problem.first().simulation, None, &problem.start).unwrap();
+    assert!(found[0].is_at_least && found[0].count == 200, "{found:?}");
+    assert!(in_a_sentence(&found).unwrap().contains("and at least 199 more times"));
+}
+
 /// Protects from false alarms: no ready model goes through a jump.
 #[test]
 fn ready_models_do_not_jump() {
     let registry = costate_models::registry().unwrap();
     for entry in registry.entries() {
         let problem = entry.problem(&entry.scenario).unwrap();
-        let found = jumps(&problem.first().simulation, &problem.start).unwrap();
+        let found = jumps(&problem.first().simulation, None, &problem.start).unwrap();
         assert!(found.is_empty(), "{}: {found:?}", entry.name());
     }
 }
 
-/// Protects runs by a tolerance from steps that have grown over a time of rest: an input that is a function is met where it bends.
+/// Protects runs by a tolerance from steps that have grown over a time of rest: an input that is a function, and a force by a formula of time, are met where they bend.
 #[test]
 fn steps_by_a_tolerance_meet_pulses() {
-    for pulse in [
+    let pulses = [
         "100*step(t - 2.5)*step(2.52 - t)",
         "100*exp(-((t - 2.513)/0.005)^2)",
         "100*exp(-((t - 2.513)/0.05)^2)",
         "100*max(0, 1 - abs(t - 2.5)/0.1)",
-    ] {
+    ];
+    // as an input, and as a part of the force
+    for (pulse, own) in pulses.iter().flat_map(|pulse| [(*pulse, "0"), ("0", *pulse)]) {
         let text = format!(
             "name = \"rest\"\nunits = false\ncoordinates = {{ x = \"m\" }}\ninputs = {{ F = \"N\" }}\nmass = {{ x = 1.0 }}\n\
-             force = {{ x = \"F - k*x - 0.8*x'\" }}\noutputs = {{ x = {{ unit = \"m\", is = \"x\" }} }}\n[parameters]\nk = {{ nominal = 100.0 }}\n\
+             force = {{ x = \"F - k*x - 0.8*x' + {own}\" }}\noutputs = {{ x = {{ unit = \"m\", is = \"x\" }} }}\n[parameters]\nk = {{ nominal = 100.0 }}\n\
              [scenario]\nend = 5.0\nstep = 1e-2\ninputs = {{ F = \"{pulse}\" }}\n"
         );
         let problem = problem(&text);
@@ -175,8 +229,8 @@ fn steps_by_a_tolerance_meet_pulses() {
         let fine = simulation.on(simulation.grid().divided(200).unwrap(), simulation.signals().to_vec()).unwrap();
         let (fine, control) = (end(&fine), StepControl { tolerance: 1e-4, smallest: None });
         let controlled = simulation.controlled(&[100.0], control, &[]).unwrap();
-        let own = end(&controlled.simulation);
-        assert!(fine.abs() > 1e-3 && (own - fine).abs() < 0.03 * fine.abs(), "{pulse}: {own} {fine}");
-        assert!(controlled.simulation.steps() < 100_000, "{pulse}: {} steps", controlled.simulation.steps());
+        let found = end(&controlled.simulation);
+        assert!(fine.abs() > 1e-3 && (found - fine).abs() < 0.03 * fine.abs(), "{pulse}, {own}: {found} {fine}");
+        assert!(controlled.simulation.steps() < 100_000, "{pulse}, {own}: {} steps", controlled.simulation.steps());
     }
 }
