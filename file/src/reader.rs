@@ -480,3 +480,24 @@ pub(crate) fn formula_of(value: &Value, section: &Section<'_>, key: &str, what: 
     };
     Formula::of_text(below(section, key), what, &text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects messages on long formulas: what is wrong is seen with what stands around it, and marked where it is shown, whatever is cut.
+    #[test]
+    fn long_lines_are_cut_around_what_is_wrong() {
+        let line = format!("{}wrong{}", "ä".repeat(500), "b".repeat(500));
+        for (text, before) in [(line.as_str(), 500), (&line[1000..], 0), (&line[..1005], 500), ("a + wrong", 4)] {
+            let (shown, at, marked) = excerpt(text, before, 5);
+            let seen: String = shown.chars().skip(at).take(marked).collect();
+            assert_eq!(seen, "wrong", "{shown}");
+            assert!(shown.chars().count() <= 60 + 5 + 60 + 6, "{shown}");
+        }
+        assert_eq!(excerpt("a + wrong", 4, 5), ("a + wrong".to_string(), 4, 5));
+        // what is marked may itself be long
+        let (shown, at, marked) = excerpt(&line, 0, 1005);
+        assert!(at == 0 && marked == 80 && shown.ends_with("...") && shown.chars().count() == 143, "{shown}");
+    }
+}

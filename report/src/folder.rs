@@ -473,3 +473,18 @@ impl Folder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects files from names of outputs that are none of files, and longer than these may be: long ones stay apart.
+    #[test]
+    fn names_of_files_are_short_and_differ() {
+        assert_eq!(file_name("output_F/N"), "output_F_N");
+        let long = |end: &str| file_name(&format!("output_{}{end}", "längs".repeat(100)));
+        let [one, other] = ["1", "2"].map(long);
+        assert!(one != other && one == long("1"));
+        assert!(one.starts_with("output_längslängs") && one.len() < 100, "{one}");
+    }
+}

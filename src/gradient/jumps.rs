@@ -58,7 +58,11 @@ impl std::fmt::Display for Jump {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Jump { what, time, size, count, is_at_least } = self;
         let at_least = if *is_at_least { "at least " } else { "" };
-        let again = if *count > 1 { format!(", and {at_least}{} more times", count - 1) } else { String::new() };
+        let again = match count {
+            0 | 1 => String::new(),
+            2 => ", and once more".to_string(),
+            more => format!(", and {at_least}{} more times", more - 1),
+        };
         write!(f, "{what} by {} at t = {} s{again}", rounded(*size, 3), shown((time * 1e6).round() / 1e6))
     }
 }

@@ -247,13 +247,32 @@ impl Gradient<'_> {
         let taken = |i: usize| has_sensors || cost.weight_at(i) != 0.0 || wanted(i);
         let is_compared = |j: usize| cost.references().iter().any(|reference| reference.output == j);
         let compared: Vec<usize> = (0..self.y.len()).filter(|j| is_compared(*j)).collect();
+        // reference, time and parameter of the first derivative that is no number
+        let mut wrong: Option<(usize, usize, usize)> = None;
         self.output_slopes(u, &taken, &|i| if wanted(i) { None } else { Some(&compared) }, &mut |x| {
             slopes.take(cost, x);
-            x.residual_rows(cost, &mut derivatives, &mut |row| visit(Seen::Residual(*row)));
+            x.residual_rows(cost, &mut derivatives, &mut |row| {
+                if wrong.is_none()
+                    && row.residual.is_finite()
+                    && let Some(k) = row.derivatives.iter().position(|slope| !slope.is_finite())
+                {
+                    wrong = Some((row.reference, x.index, k));
+                }
+                visit(Seen::Residual(*row));
+            });
             if wanted(x.index) {
                 visit(Seen::Outputs(*x));
             }
         })?;
+        if let Some((reference, i, k)) = wrong {
+            let given = self.workspace.simulation.given();
+            let (signature, time) = (given.signature(), given.grid().time(i));
+            let output = &cost.quantity(&cost.references()[reference], signature).name;
+            let by =
+                signature.parameters.get(k).map_or(String::new(), |own| format!(" with respect to `{}`", own.name));
+            let quantity = format!("the derivative of the output `{output}`{by}");
+            return Err(Error::NotFinite { quantity, value: f64::NAN, time, step: i });
+        }
         self.sensor_rows(cost, &mut slopes, &mut derivatives, visit)
     }
 

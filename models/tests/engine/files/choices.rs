@@ -8,6 +8,7 @@ use costate::linearise::{CostFunction, Differentiated};
 use costate::{Gradient, Method, Number, Simulation, State};
 use costate_file::parse;
 use costate_identify::problem::Problem;
+use costate_identify::statistics::identifiability;
 use std::f64::consts::TAU;
 use std::path::Path;
 
@@ -183,6 +184,19 @@ impl CostFunction for Choosing {
     fn running<D: Number>(&self, t: f64, _x: &State<'_, D>, y: &[D], _u: &[D]) -> D {
         D::from((self.0)(t, y[0].re()))
     }
+}
+
+/// Protects from a search for a reason: an angle at the origin has no derivative, and the output and the time are named.
+#[test]
+fn derivatives_that_are_none_are_named() {
+    let text = "name = \"rest\"\nunits = false\ncoordinates = { x = \"m\" }\nmass = { x = 1.0 }\nforce = { x = \"sin(t) - k*x\" }\n\
+                outputs = { phi = { unit = \"rad\", is = \"atan2(x', x)\" } }\n[parameters]\nk = { nominal = 10.0 }\n[scenario]\nend = 1.0\nstep = 1e-2\n";
+    let problem = problem(text);
+    let error = identifiability(&problem, &problem.start).unwrap_err().to_string();
+    assert!(
+        error.contains("the derivative of the output `phi` with respect to `k`") && error.contains("t = 0 s"),
+        "{error}"
+    );
 }
 
 /// Protects counts: where looking ends before the run, they are told as what they are.
