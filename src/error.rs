@@ -94,9 +94,10 @@ pub enum Error {
 
     /// A value became infinite or not a number.
     #[error(
-        "{quantity} is {value} at t = {} s (step {step}); the model overflows or divides by zero there: check its \
-         parameters, or take a smaller step",
-        shown(*.time)
+        "{quantity} is {value} at t = {} s (step {step}); the model overflows or divides by zero there: {}",
+        shown(*.time),
+        // no step is smaller than none
+        if *step == 0 { "check its formulas at the start, and its parameters" } else { "check its parameters, or take a smaller step" }
     )]
     NotFinite {
         /// Name of the quantity that is not finite.

@@ -5,7 +5,9 @@ use super::console::{print, print_document, tell, waiting};
 use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::step_error;
+use costate::jumps::Jump;
 use costate::sensitivity::Method;
+use costate::shown::rounded;
 use costate_identify::ensemble::Ensemble;
 use costate_identify::problem::Problem;
 use costate_identify::registry::Registry;
@@ -55,6 +57,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
+    if let Some(first) = results.first() {
+        warn_of_kinks(&problem, &u, &first.hessian, began);
+    }
     problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
     let shown = settings::differentiated(&problem, &left_out);
@@ -85,6 +90,59 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
     Ok(ExitStatus::Success)
+}
+
+/// Warns where the gradient changes otherwise over some change of all parameters than the Hessian says. Where forces or costs have kinks that the
+/// motion passes, their moments move, which is in no second derivative of time steps.
+fn warn_of_kinks(problem: &Problem, u: &[f64], hessian: &[Vec<f64>], began: Instant) {
+    /// Seconds after which nothing is compared.
+    const LONGEST: f64 = 5.0;
+    /// Changes of all parameters, beside their sizes: the motion passes kinks in other steps.
+    const CHANGES: [f64; 4] = [1e-2, 1.7e-2, 2.9e-2, 4.8e-2];
+    /// A difference beside the largest entry, and beside the spread of what these changes say, that is more than nonlinearity.
+    const TOO_LARGE: f64 = 0.1;
+    const BEYOND_SPREAD: f64 = 2.0;
+    let free = problem.free();
+    if free.is_empty() || began.elapsed().as_secs_f64() > LONGEST {
+        return;
+    }
+    let mut direction = vec![0.0; u.len()];
+    free.iter().zip([1.0, -1.0].into_iter().cycle()).for_each(|(&k, sign)| direction[k] = sign * problem.size(k));
+    let at = |change: f64| -> Option<Vec<f64>> {
+        let moved: Vec<f64> = u.iter().zip(&direction).map(|(u, d)| u + change * d).collect();
+        let mut gradient = vec![0.0; u.len()];
+        // beside the point, a run may fail, or make no sense
+        problem.gradient().ok()?.cost_and_gradient(&moved, Method::Adjoint, &mut gradient).ok()?;
+        Some(gradient)
+    };
+    let quotient = |change: f64| -> Option<Vec<f64>> {
+        let [after, before] = [at(change)?, at(-change)?];
+        Some(free.iter().map(|&k| problem.size(k) * (after[k] - before[k]) / (2.0 * change)).collect())
+    };
+    let Some(seen) = CHANGES.into_iter().map(quotient).collect::<Option<Vec<_>>>() else { return };
+    let product = |k: &usize| problem.size(*k) * free.iter().map(|&j| hessian[*k][j] * direction[j]).sum::<f64>();
+    let (mut off, mut spread, mut size) = (0.0f64, 0.0f64, 0.0f64);
+    for (i, own) in free.iter().map(product).enumerate() {
+        let of_changes = || seen.iter().map(|quotient| quotient[i]);
+        let count = seen.len() as f64;
+        let mean = of_changes().sum::<f64>() / count;
+        let variance = of_changes().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+        (off, spread) = (off.max((mean - own).abs()), spread.max(variance.sqrt()));
+        size = size.max(mean.abs()).max(own.abs());
+    }
+    // what turns around within such changes does so without kinks, too
+    if off > TOO_LARGE * size
+        && off > BEYOND_SPREAD * spread
+        && let Ok(Some(Jump { what, time, .. })) = problem.kink_passed(u)
+    {
+        tell(&format!(
+            "warning: where all parameters change by 1 to 5 %, the gradient changes otherwise than the Hessian says, by {} % of it: the motion passes kinks, \
+             first of {what} at t = {} s (abs, max, contact), and no second derivative knows that their moments move; make them smooth over several time \
+             steps, sqrt(x^2 + w^2) in the place of abs(x)",
+            rounded(100.0 * off / size, 2),
+            rounded(time, 6)
+        ));
+    }
 }
 
 /// Hessian, gradient and time of one method.

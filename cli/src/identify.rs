@@ -166,6 +166,11 @@ pub(super) fn search(
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
         other => other?,
     };
+    // statistics say so where there are any
+    if problem.least_squares().is_none() {
+        let jumps = problem.told_of_jumps(&found.values()).ok().flatten();
+        jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
+    }
     let method = method.name();
     let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
     let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;

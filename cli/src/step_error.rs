@@ -154,15 +154,20 @@ impl AtHalf {
     /// fit, both are round-off.
     pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
         const PERFECT: f64 = 1e-12;
-        let scale: f64 = problem.least_squares()?.iter().map(|cost| cost.scale()).sum();
-        if began.elapsed().as_secs_f64() > LONGEST || cost <= PERFECT * scale {
+        let sums = problem.least_squares();
+        let scale: f64 = sums.iter().flatten().map(|cost| cost.scale()).sum();
+        if began.elapsed().as_secs_f64() > LONGEST || scale > 0.0 && cost <= PERFECT * scale {
             return None;
         }
         let waiting = waiting("the gradient at half the step", 0);
         // that it may fail, is said of the run
-        let finer = problem.halved().ok()?;
-        let mut halved = vec![0.0; u.len()];
-        let cost = finer.gradient().ok()?.cost_and_gradient(u, Method::Adjoint, &mut halved).ok()?;
+        let (cost, halved) = match sums {
+            None => problem.own_cost_at_half(u)?,
+            Some(_) => {
+                let (finer, mut halved) = (problem.halved().ok()?, vec![0.0; u.len()]);
+                (finer.gradient().ok()?.cost_and_gradient(u, Method::Adjoint, &mut halved).ok()?, halved)
+            }
+        };
         drop(waiting);
         let largest = |value: &dyn Fn(usize) -> f64| {
             problem.free().into_iter().map(|k| (value(k) * problem.size(k)).abs()).fold(0.0, f64::max)

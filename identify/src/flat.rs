@@ -9,11 +9,11 @@ use crate::problem::{Experiment, Problem, base_name};
 use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
+use costate::Gradient;
 use costate::cost::LeastSquares;
 use costate::jumps;
 use costate::shown::{rounded, with_unit};
 use costate::signature::Scale;
-use costate::{Gradient, Method};
 
 /// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
 /// the noise itself is some percent, as soon as there are a hundred samples.)
@@ -54,6 +54,7 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     // a cost that is no sum of squares has no statistics that would tell
     if problem.least_squares().is_none() {
         let known = without_influence(problem, found).map(|why| (why, Reason::CostKnowsNothing));
+        let known = known.or_else(|| Some((jumped(problem, found)?, Reason::CostKnowsNothing)));
         let known = known.or_else(|| Some((ran_off(problem, found)?, Reason::RanOff)));
         let known = known.or_else(|| Some((of_steps(problem, found)?, Reason::OfSteps)));
         if let Some((why, reason)) = known {
@@ -142,6 +143,16 @@ fn without_influence(problem: &Problem, found: &Identification) -> Option<Remedy
     Some(words.to_string().into())
 }
 
+/// Reason why the end of a search by a cost that is no sum of squares is its start, if that is because derivatives leave out what changes the cost.
+fn jumped(problem: &Problem, found: &Identification) -> Option<Remedy> {
+    let first = found.outcome.history.first()?;
+    if found.outcome.iterations > 0 || first.gradient_norm != 0.0 {
+        return None;
+    }
+    let sentence = problem.told_of_jumps(&found.values()).ok().flatten()?;
+    Some(format!("all its derivatives are zero, and {sentence}").into())
+}
+
 /// Reason why a cost that is no sum of squares has no minimum where the search has ended, if a parameter has gone out of sight.
 fn ran_off(problem: &Problem, found: &Identification) -> Option<Remedy> {
     let far = found.parameters.iter().zip(&problem.parameters).find_map(|(own, parameter)| {
@@ -163,16 +174,12 @@ fn ran_off(problem: &Problem, found: &Identification) -> Option<Remedy> {
 /// Reason why the minimum of a cost that is no sum of squares is one of the steps, if it is.
 fn of_steps(problem: &Problem, found: &Identification) -> Option<Remedy> {
     let u = found.values();
-    let (mut given, mut finer, mut slope) = (0.0, 0.0, vec![0.0; u.len()]);
+    let mut given = 0.0;
     for experiment in &problem.experiments {
-        let (simulation, own) = (&experiment.simulation, experiment.own(&u));
-        // a cost that goes with these steps alone cannot be compared
-        let halved = simulation.divided(2, simulation.signals().to_vec()).ok()?;
-        given += Gradient::new(simulation, &*experiment.cost).ok()?.cost(&own).unwrap_or(f64::NAN);
-        let (mut gradient, mut by_own) = (Gradient::new(&halved, &*experiment.cost).ok()?, vec![0.0; own.len()]);
-        finer += gradient.cost_and_gradient(&own, Method::Adjoint, &mut by_own).unwrap_or(f64::NAN);
-        experiment.places.iter().zip(by_own).for_each(|(&place, own)| slope[place] += own);
+        let mut gradient = Gradient::new(&experiment.simulation, &*experiment.cost).ok()?;
+        given += gradient.cost(&experiment.own(&u)).unwrap_or(f64::NAN);
     }
+    let (finer, slope) = problem.own_cost_at_half(&u)?;
     let at_start = found.outcome.history.first().map_or(0.0, |first| first.cost.abs());
     let allowed = OF_STEPS * given.abs().max(finer.abs()) + VANISHED * at_start;
     let steepest = (0..u.len())

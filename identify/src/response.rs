@@ -17,7 +17,7 @@ use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
-use costate::jumps;
+use costate::jumps::{self, Jump};
 use costate::kinks::in_a_sentence;
 use costate::modes::{Channel, Complex, Response, SmallMotions};
 use costate::shown::rounded;
@@ -230,6 +230,20 @@ impl Problem {
             let found = jumps::jumps(&experiment.simulation, Some(&*experiment.cost), &experiment.own(u))?;
             if let Some(sentence) = jumps::in_a_sentence(&found) {
                 return Ok(Some(sentence));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first kink of forces, outputs or the cost that a motion passes, of which no second derivative knows.
+    ///
+    /// # Errors
+    /// As [`costate::simulate::Simulation::run`].
+    pub fn kink_passed(&self, u: &[f64]) -> Result<Option<Jump>> {
+        for experiment in &self.experiments {
+            let found = jumps::kinks_passed(&experiment.simulation, Some(&*experiment.cost), &experiment.own(u))?;
+            if let Some(first) = found.into_iter().min_by(|a, b| a.time.total_cmp(&b.time)) {
+                return Ok(Some(first));
             }
         }
         Ok(None)

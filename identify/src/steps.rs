@@ -16,6 +16,7 @@ use crate::statistics::{Noise, Shift, Statistics, TimeStepCheck, matters, named}
 use crate::{Error, Result};
 use crate::{Identification, Settings, flat};
 use costate::signal::Signal;
+use costate::{Gradient, Method};
 use serde_json::{Value, json};
 
 /// Most steps between two samples that are chosen: a fit takes so many times as long.
@@ -103,6 +104,20 @@ impl Problem {
             *cost = Box::new(finer.clone().with_references_moved(&moved));
         }
         Ok(halved)
+    }
+
+    /// Costs of one's own together, and their derivatives, at `u` with every time step divided in two; NaN where a run fails. None for costs that
+    /// go with the steps as they are alone.
+    pub fn own_cost_at_half(&self, u: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let (mut cost, mut slope) = (0.0, vec![0.0; u.len()]);
+        for experiment in &self.experiments {
+            let (simulation, own) = (&experiment.simulation, experiment.own(u));
+            let halved = simulation.divided(2, simulation.signals().to_vec()).ok()?;
+            let (mut gradient, mut by_own) = (Gradient::new(&halved, &*experiment.cost).ok()?, vec![0.0; own.len()]);
+            cost += gradient.cost_and_gradient(&own, Method::Adjoint, &mut by_own).unwrap_or(f64::NAN);
+            experiment.places.iter().zip(by_own).for_each(|(&place, own)| slope[place] += own);
+        }
+        Some((cost, slope))
     }
 
     /// The problem with every time step divided into `parts`, and with other signals.

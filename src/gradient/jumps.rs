@@ -14,18 +14,23 @@ use crate::simulate::Simulation;
 use crate::system::{Equations, Evaluator, OutputPoint, Point};
 use crate::{Error, Result};
 
-/// Smaller jumps, beside the largest value of their row, are not worth a word.
+/// Smaller jumps, beside the largest force of their row or the range of their output or cost, are not worth a word.
 const SLIGHT: f64 = 1e-3;
 /// Halves of a step of which neither makes more than this part of the whole change have no jump between them that matters beside it.
 const EVEN: f64 = 0.6;
 /// What is left of a change each time that a jump is enclosed further, at least, from so many times on.
 const LEFT: f64 = 0.6;
 const KINKS: i32 = 5;
-/// Halvings by which a jump is enclosed: to a billionth of a step.
+/// Halvings by which a jump is enclosed: to a billionth of a step; a kink, to a part of it that is longer than that over which slopes are taken.
 const HALVINGS: i32 = 30;
+const HALVINGS_OF_KINKS: i32 = 9;
+/// The part of a step on both sides over which slopes are taken.
+const BESIDE: f64 = 1e-4;
 /// Relative change of a point by which the sizes of terms are found, and the part of these that is round-off.
 const LITTLE: f64 = 1e-11;
 const ROUND_OFF: f64 = 1e-12;
+/// Changes of slopes beside those of a little change that are no round-off.
+const ROUND_OFF_OF_SLOPES: f64 = 10.0;
 /// Jumps that are told at most: a sign that chatters at every step is told as well by some.
 const MOST: usize = 200;
 /// Jumps that are enclosed at most, those at given times among them: a switch that goes on and off all the time is none that is told.
@@ -87,6 +92,32 @@ pub fn in_a_sentence(jumps: &[Jump]) -> Option<String> {
 /// # Errors
 /// As [`Simulation::run`].
 pub fn jumps(simulation: &Simulation, cost: Option<&dyn Cost>, u: &[f64]) -> Result<Vec<Jump>> {
+    jumps_with((simulation, cost), u, false)
+}
+
+/// Jumps as by [`jumps`]; `inputs_move`: those whose moment depends on inputs are among them, as inputs are what is sought.
+///
+/// # Errors
+/// As [`Simulation::run`].
+pub fn jumps_with(of: (&Simulation, Option<&dyn Cost>), u: &[f64], inputs_move: bool) -> Result<Vec<Jump>> {
+    looked_for(of, u, inputs_move, false)
+}
+
+/// Kinks of forces, outputs and the running part of a cost that the motion passes: jumps of their slopes, along one run at `u`. Second derivatives leave
+/// out what first ones leave out of jumps. Sizes are slopes, in the unit of the row in a time step.
+///
+/// # Errors
+/// As [`Simulation::run`].
+pub fn kinks_passed(simulation: &Simulation, cost: Option<&dyn Cost>, u: &[f64]) -> Result<Vec<Jump>> {
+    looked_for((simulation, cost), u, false, true)
+}
+
+fn looked_for(
+    (simulation, cost): (&Simulation, Option<&dyn Cost>),
+    u: &[f64],
+    inputs_move: bool,
+    slopes: bool,
+) -> Result<Vec<Jump>> {
     let (system, grid) = (simulation.system(), simulation.grid());
     let cost = cost.filter(|cost| cost.as_least_squares().is_none() && grid.count() > 1);
     if !system.may_jump() && cost.is_none() {
@@ -95,6 +126,7 @@ pub fn jumps(simulation: &Simulation, cost: Option<&dyn Cost>, u: &[f64]) -> Res
     let cost = cost.map(|cost| OfCost { evaluator: cost.evaluator(system.signature()), last: grid.count() });
     let mut search = Search::new(system.signature(), system.evaluator(), cost, u);
     search.first = if system.may_jump() { 0 } else { search.sizes.len() - 1 };
+    (search.start, search.inputs_move, search.slopes) = (grid.time(0), inputs_move, slopes);
     simulation.watch::<Error>(u, &mut |i, x, _| {
         // of a run of one step no cost is looked at
         search.at = i.clamp(1, grid.count().max(2) - 1);
@@ -102,7 +134,9 @@ pub fn jumps(simulation: &Simulation, cost: Option<&dyn Cost>, u: &[f64]) -> Res
         Ok(())
     })?;
     let is_at_least = !search.goes_on();
-    Ok(search.found.into_iter().flatten().map(|jump| Jump { is_at_least, ..jump }).collect())
+    let found = search.found.into_iter().zip(search.sizes).filter_map(|(jump, size)| Some((jump?, size)));
+    let matter = found.filter(|(jump, size)| jump.size > SLIGHT * size);
+    Ok(matter.map(|(jump, _)| Jump { is_at_least, ..jump }).collect())
 }
 
 /// A cost that is looked at.
@@ -127,6 +161,16 @@ impl Snapshot {
         }
     }
 
+    /// The point by a part of a step farther.
+    fn moved(&self, part: f64, [from, to]: &[Snapshot; 2]) -> Self {
+        let on = |x: f64, from: f64, to: f64| x + part * (to - from);
+        let parts = std::array::from_fn(|k| {
+            let ends = from.parts[k].iter().zip(&to.parts[k]);
+            self.parts[k].iter().zip(ends).map(|(x, (from, to))| on(*x, *from, *to)).collect()
+        });
+        Snapshot { t: on(self.t, from.t, to.t), parts }
+    }
+
     /// The point half of the way from one to another.
     fn between([from, to]: [&Snapshot; 2]) -> Self {
         let mix = |(a, b): (&f64, &f64)| a + 0.5 * (b - a);
@@ -143,13 +187,21 @@ struct Search<'s> {
     at: usize,
     /// The first row that may jump.
     first: usize,
+    /// When the run starts, s.
+    start: f64,
+    inputs_move: bool,
+    /// True if slopes of rows along the step are looked at, in the place of their values; and that step.
+    slopes: bool,
+    step: [Snapshot; 2],
+    /// Least and largest value of each row so far.
+    ranges: Vec<[f64; 2]>,
     u: &'s [f64],
     /// The two ends of a step; none before the first one.
     ends: Option<[Snapshot; 2]>,
     /// Half of the accelerations and multipliers at the end of the step, with which equations are looked at all along: balanced ones would tell
     /// nothing of the sizes of forces.
     half: [Vec<f64>; 2],
-    /// Largest value of each row so far: equations of motion, constraints, outputs, and the cost.
+    /// Largest value so far of equations of motion and constraints, and range of outputs and of the cost.
     sizes: Vec<f64>,
     found: Vec<Option<Jump>>,
     enclosed: usize,
@@ -179,6 +231,11 @@ impl<'s> Search<'s> {
             cost,
             at: 0,
             first: 0,
+            start: f64::NEG_INFINITY,
+            inputs_move: false,
+            slopes: false,
+            step: Default::default(),
+            ranges: vec![[f64::INFINITY, f64::NEG_INFINITY]; rows],
             u,
             ends: None,
             half: Default::default(),
@@ -206,12 +263,21 @@ impl<'s> Search<'s> {
         end.take(x);
         if self.goes_on() {
             self.half = [x.a, x.lambda].map(|part| part.iter().map(|value| 0.5 * value).collect());
+            if self.slopes {
+                self.step = [begin.clone(), end.clone()];
+            }
             let [from, to] = [&begin, &end].map(|end| self.see(end.clone()));
             let equations = self.equations();
-            for (row, (size, value)) in self.sizes.iter_mut().zip(&to.rows).enumerate() {
-                // half of the forces are left where half of the accelerations are
-                let factor = if row < equations { 2.0 } else { 1.0 };
-                *size = size.max(factor * value.abs());
+            for (row, (size, range)) in self.sizes.iter_mut().zip(&mut self.ranges).enumerate() {
+                for value in [from.rows[row], to.rows[row]] {
+                    *range = [range[0].min(value), range[1].max(value)];
+                }
+                // half of the forces are left where half of the accelerations are; outputs and costs may stand on a large constant
+                *size = if row < equations && !self.slopes {
+                    size.max(2.0 * to.rows[row].abs())
+                } else {
+                    range[1] - range[0]
+                };
             }
             self.look(&from, &to);
         }
@@ -223,8 +289,20 @@ impl<'s> Search<'s> {
     }
 
     fn see(&mut self, x: Snapshot) -> Seen {
+        if !self.slopes {
+            let rows = self.rows_at(&x);
+            return Seen { x, rows };
+        }
+        let [before, after] = [-BESIDE, BESIDE].map(|part| self.rows_at(&x.moved(part, &self.step)));
+        let slope = |row: usize| difference(after[row], before[row], self.period(row)) / (2.0 * BESIDE);
+        let rows = (0..self.sizes.len()).map(slope).collect();
+        Seen { x, rows }
+    }
+
+    /// Values of all rows at a point.
+    fn rows_at(&mut self, x: &Snapshot) -> Vec<f64> {
         let mut rows = vec![0.0; self.sizes.len()];
-        let Snapshot { t, parts: [q, v, a, a_scheme, lambda, w] } = &x;
+        let Snapshot { t, parts: [q, v, a, a_scheme, lambda, w] } = x;
         let (dynamics, rest) = rows.split_at_mut(q.len());
         let (constraint, rest) = rest.split_at_mut(lambda.len());
         let (outputs, of_cost) = rest.split_at_mut(self.signature.outputs.len());
@@ -241,13 +319,18 @@ impl<'s> Search<'s> {
                 of_cost[0] = evaluator.value(&sample);
             }
         }
-        Seen { x, rows }
+        rows
+    }
+
+    /// The period of a row that is an angle.
+    fn period(&self, row: usize) -> Option<f64> {
+        let output = row.checked_sub(self.equations()).and_then(|output| self.signature.outputs.get(output));
+        output.and_then(|output| output.period)
     }
 
     /// Change of a row from one point to another.
     fn change(&self, row: usize, from: &Seen, to: &Seen) -> f64 {
-        let output = row.checked_sub(self.equations()).and_then(|output| self.signature.outputs.get(output));
-        let period = output.and_then(|output| output.period);
+        let period = if self.slopes { None } else { self.period(row) };
         difference(to.rows[row], from.rows[row], period).abs()
     }
 
@@ -282,6 +365,10 @@ impl<'s> Search<'s> {
         let worst = uneven.into_iter().filter(is_sure).max_by(|a, b| share(a).total_cmp(&share(b)));
         let Some((row, first)) = worst.map(|row| (row, half(self, row))) else { return };
         let Some([before, after]) = self.enclose(row, first, [from, to]) else { return };
+        if before.x.t == self.start {
+            // a start that stands on a threshold is where it is
+            return;
+        }
         self.enclosed += 1;
         let mut jumped = self.changed(&before, &after);
         jumped.retain(|row| self.change(*row, &before, &after) > round_off[*row]);
@@ -292,7 +379,11 @@ impl<'s> Search<'s> {
                 let of_model = self.equations() + self.signature.outputs.len();
                 let what = if row < of_model { row_name(self.signature, row) } else { "the running cost".into() };
                 let first = Jump { what, time: after.x.t, size, count: 0, is_at_least: false };
-                let own = self.found[row].get_or_insert(first);
+                let own = self.found[row].get_or_insert_with(|| first.clone());
+                if own.size < SLIGHT * size {
+                    // nothing beside this one
+                    *own = first;
+                }
                 own.count += 1;
             }
         }
@@ -311,7 +402,9 @@ impl<'s> Search<'s> {
             }
             let near = self.see(near);
             for (row, bound) in bounds.iter_mut().enumerate() {
-                *bound = bound.max(ROUND_OFF / LITTLE * self.change(row, at, &near));
+                // slopes are differences: what a little change makes of them is their round-off itself
+                let factor = if self.slopes { ROUND_OFF_OF_SLOPES } else { ROUND_OFF / LITTLE };
+                *bound = bound.max(factor * self.change(row, at, &near));
             }
         }
         bounds
@@ -320,7 +413,7 @@ impl<'s> Search<'s> {
     /// Points next to each other between which a row jumps that changes so much in half of the step; none if it is continuous.
     fn enclose(&mut self, row: usize, first: f64, [from, to]: [&Seen; 2]) -> Option<[Seen; 2]> {
         let [mut before, mut after] = [from.clone(), to.clone()];
-        for halving in 1..=HALVINGS {
+        for halving in 1..=if self.slopes { HALVINGS_OF_KINKS } else { HALVINGS } {
             let middle = self.see(Snapshot::between([&before.x, &after.x]));
             let is_in_first = self.change(row, &before, &middle) > self.change(row, &middle, &after);
             *(if is_in_first { &mut after } else { &mut before }) = middle;
@@ -332,13 +425,15 @@ impl<'s> Search<'s> {
         Some([before, after])
     }
 
-    /// True unless the moment of a jump is given: it comes with time or inputs alone, and no parameter moves it.
+    /// True unless the moment of a jump is given: it comes with time or inputs alone (if these are given), and no parameter moves it.
     fn moves(&mut self, row: usize, before: &Seen, after: &Seen) -> bool {
         const INPUTS: usize = 5;
         let jump = self.change(row, before, after);
         let mut later = before.x.clone();
         later.t = after.x.t;
-        later.parts[INPUTS].clone_from(&after.x.parts[INPUTS]);
+        if !self.inputs_move {
+            later.parts[INPUTS].clone_from(&after.x.parts[INPUTS]);
+        }
         let later = self.see(later);
         if self.change(row, before, &later) < 0.5 * jump {
             // the motion has passed something

@@ -89,6 +89,8 @@ impl Tracer {
     }
 
     fn absolute(&self) -> Self {
+        // x/|x| jumps
+        CHOSEN.set(true);
         self.function(self.re.abs())
     }
 }

@@ -1,6 +1,6 @@
 //! Replay of a solution with its signals at half the step: is it one of the equations of motion, and not of the time grid?
 
-use super::Control;
+use super::{Control, Shape};
 use crate::Result;
 use costate::jumps;
 use costate::simulate::{Simulation, Trajectory};
@@ -62,7 +62,10 @@ impl Control {
     /// A simulation that fails.
     pub fn told_of_jumps(&self, unknowns: &[f64]) -> Result<Option<String>> {
         let (u, _) = self.expand(unknowns);
-        let found = jumps::jumps(&self.simulation_of(unknowns, 1)?, Some(&self.cost), &u)?;
+        // signals of steps jump at given times, as what follows them does
+        let inputs_move = self.signals().all(|signal| signal.shape != Shape::Constant);
+        let simulation = self.simulation_of(unknowns, 1)?;
+        let found = jumps::jumps_with((&simulation, Some(&self.cost)), &u, inputs_move)?;
         Ok(jumps::in_a_sentence(&found))
     }
 

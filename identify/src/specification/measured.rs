@@ -333,7 +333,7 @@ impl<'a> Reading<'a> {
             let (part, Column { name, values, note }) = got.map_err(stated)?;
             // whoever converts units reads the deviation off the column
             let of_deviation = |note: String| match own.deviation {
-                Some(Deviation::Given(deviation)) if own.spectrum.is_none() => {
+                Some(Deviation::Given(deviation)) => {
                     let unit = &signature.outputs[k].unit;
                     format!("{note}; its `deviation`, {}, is in {unit}, too", rounded(deviation, 6))
                 }

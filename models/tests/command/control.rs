@@ -349,12 +349,50 @@ fn jumps_are_told() {
                   [[candidate]]\nname = \"long\"\nend = 2.0\nsampling = 0.1\noutputs = { x = 1e-3 }\n";
     let cost = "model = \"stop.toml\"\n[parameters]\nk = { start = 10.0 }\n[cost]\nintegral = \"if(x > 0.3, 1, 0)\"\n";
     place.write("control.toml", control).write("design.toml", design).write("cost.toml", cost);
+    let input = "model = \"stop.toml\"\n[control]\nintegral = \"if(F > 0.2, 1, 0)\"\n[[control.signal]]\ninput = \"F\"\nsize = 1.0\nintervals = 4\n\
+                 [[control.goal]]\noutput = \"x\"\nreach = 0.1\nweight = 100\n";
+    place.write("input.toml", input.replace("stop.toml", "plain.toml"));
+    place.write("plain.toml", STOP.replace(" - if(x > 0.2, 0.6, 0)", ""));
     for (arguments, what) in [
         ("control control.toml --max-iterations 3", "the forces on `x` by 0.6"),
         ("design design.toml", "the forces on `x` by 0.6"),
         ("gradient cost.toml", "the running cost by 1 at"),
+        ("identify cost.toml", "the running cost by 1 at"),
+        // its moment moves with what is sought
+        ("control input.toml --max-iterations 20", "the running cost by 1 at"),
     ] {
         let run = place.run(arguments);
-        assert!(run.err.contains("warning: the motion goes through jumps: ") && run.err.contains(what), "{}", run.err);
+        let said = "warning: the motion goes through jumps: ";
+        assert!(run.err.contains(said) && run.err.contains(what), "{arguments}: {}", run.err);
     }
+    // where nothing else changes the cost, there is no success
+    place.write("flat.toml", cost.replace("stop.toml", "plain.toml"));
+    let flat = place.run("identify flat.toml");
+    assert!(flat.code != 0 && flat.out.contains("no free parameter changes the cost"), "{}", flat.out);
+    assert!(flat.out.contains("goes through jumps"), "{}", flat.out);
+}
+
+// Protects costs of one's own from steps that are too large for them, and Hessians from kinks, whose moments no second derivative knows; smooth ones
+// raise no alarm.
+#[test]
+fn steps_and_kinks_of_own_costs_are_told() {
+    let place = Place::new();
+    place.write("plain.toml", STOP.replace(" - if(x > 0.2, 0.6, 0)", ""));
+    let costs = ["x^2", "tanh((x - 0.3)/1e-3)", "abs(x)", "sqrt(x^2 + 0.05^2)", "x/abs(x - 0.5)"];
+    for (k, cost) in costs.into_iter().enumerate() {
+        let head = "model = \"plain.toml\"\n[parameters]\nk = { start = 10.0 }\n[cost]\nintegral";
+        place.write(&format!("{k}.toml"), format!("{head} = \"{cost}\"\n"));
+    }
+    let coarse = place.good("gradient 1.toml");
+    assert!(coarse.err.contains("steps are too large: at half the step the cost is"), "{}", coarse.err);
+    let fine = place.good("gradient 0.toml");
+    assert!(!fine.err.contains("warning") && fine.out.contains("at half the step the cost is"), "{}", fine.err);
+    let kinked = place.good("hessian 2.toml");
+    assert!(kinked.err.contains("otherwise than the Hessian says") && kinked.err.contains("kinks"), "{}", kinked.err);
+    for smooth in ["hessian 0.toml", "hessian 3.toml", "hessian oscillator"] {
+        let run = place.good(smooth);
+        assert!(!run.err.contains("kinks"), "{smooth}: {}", run.err);
+    }
+    // where the cost is none is said: at the start, which no step mends
+    place.refused("gradient 4.toml", &["the cost is inf at t = 0 s (step 0)", "check its formulas at the start"]);
 }

@@ -333,8 +333,27 @@ impl<'p> Gradient<'p> {
         if total.is_finite() {
             return Ok(total);
         }
-        let (time, step) = (simulation.grid().end(), last);
+        let step = if self.sensor_run.is_none() { self.first_not_finite(u)?.unwrap_or(last) } else { last };
+        let time = simulation.grid().time(step);
         Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step })
+    }
+
+    /// The first time at which the cost is not finite, by a run of its own.
+    #[cold]
+    fn first_not_finite(&mut self, u: &[f64]) -> Result<Option<usize>> {
+        let simulation = self.workspace.simulation.given();
+        let (cost, y, continuous) = (&mut self.cost, &mut self.y, &mut self.continuous);
+        let (last, mut first) = (simulation.grid().count(), None);
+        continuous.restart();
+        self.workspace.forward(u, Keep::Nothing, &mut |i, evaluator, x| {
+            evaluator.output(x, y);
+            continuous.follow(y);
+            let wrong = |cost: &mut dyn CostEvaluator| !cost.value(&sample(simulation, i, x, y, u)).is_finite();
+            if first.is_none() && cost.concerns(i, last) && wrong(&mut **cost) {
+                first = Some(i);
+            }
+        })?;
+        Ok(first)
     }
 
     /// A run whose cost is added up as it goes.

@@ -25,6 +25,8 @@ const SAFETY: f64 = 0.9;
 const EXPONENTS: [f64; 2] = [-0.7 / 3.0, 0.4 / 3.0];
 /// Smallest factor by which a step is shortened at once.
 const SHORTER: f64 = 0.2;
+/// A motion so many times as large as it was in earlier runs has other sizes.
+const UNFORESEEN: f64 = 10.0;
 /// Steps that may grow by less than this stay as they are: even steps keep their formulas.
 const WORTH_IT: f64 = 1.15;
 
@@ -104,7 +106,8 @@ fn short_bends(times: &[f64], values: &[f64]) -> Vec<f64> {
     let (low, high) =
         values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), w| (low.min(*w), high.max(*w)));
     // what does not vary but by round-off does not bend
-    if !(high - low > ROUND_OFF * low.abs().max(high.abs())) {
+    let varies = high - low > ROUND_OFF * low.abs().max(high.abs());
+    if !varies {
         return Vec::new();
     }
     let knots = knots(times, values, STRAIGHT * (high - low));
@@ -237,6 +240,7 @@ impl<'s> Chooser<'s> {
                     let error = error / self.allowed;
                     times.push(to);
                     self.check_number(&times)?;
+                    self.outgrow();
                     self.states.swap(0, 1);
                     stop += usize::from(parts == 1.0);
                     let most = if was_rejected { 1.0 } else { self.largest_ratio };
@@ -311,6 +315,21 @@ impl<'s> Chooser<'s> {
             self.sizes.iter_mut().zip(seen).for_each(|(size, seen)| *size = size.max(seen));
         }
         Ok(self.worst(leap).1)
+    }
+
+    /// Takes other sizes where a step leads to what earlier runs have gone past.
+    fn outgrow(&mut self) {
+        let (x, signature) = (&self.states[1], self.simulation.signature());
+        let [q, v] = [Block::Q, Block::V].map(|block| &x[self.layout.range(block)]);
+        let first = signature.state_places().start;
+        let seen = |j: usize| if j < first { q[j].abs() } else { v[j].abs() };
+        if !self.are_known || (0..self.layout.n).all(|j| seen(j) <= UNFORESEEN * self.sizes[j]) {
+            return;
+        }
+        let all = sizes_by_unit(signature.unknowns(), (0..self.layout.n).map(seen));
+        for (size, seen) in self.sizes.iter_mut().zip(all) {
+            *size = if seen > UNFORESEEN * *size { seen } else { *size };
+        }
     }
 
     /// The coordinate with the largest local error of a step beside its size, and that.

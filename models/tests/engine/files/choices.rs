@@ -3,7 +3,7 @@
 use costate::adapt::StepControl;
 use costate::cost::Quadrature;
 use costate::grid::TimeGrid;
-use costate::jumps::{in_a_sentence, jumps};
+use costate::jumps::{in_a_sentence, jumps, kinks_passed};
 use costate::linearise::{CostFunction, Differentiated};
 use costate::{Gradient, Method, Number, Simulation, State};
 use costate_file::parse;
@@ -118,6 +118,9 @@ fn jumps_on_the_way_are_found() {
         // a stop, which it leaves again
         ("-step(x - s)*(1e3*(x - s) + 0.5*x')", "1", "x", "the forces on `x`", 0.5, 0.5, 2),
         ("0", "1", "if(x > s, 2, 1)", "the output `y`", 0.5, 1.0, 1),
+        // a sign that is none, and what stands on a large constant
+        ("-P*(x - s)/abs(x - s)", "1", "x", "the forces on `x`", 2.0 * (1.5f64.sqrt() - 1.0), 1.0, 1),
+        ("0", "1", "1e6 + if(x > s, 2, 1)", "the output `y`", 0.5, 1.0, 1),
         // an angle that goes on from -π
         ("0", "1", "atan2(x - s, -1)", "the output `y`", 0.5, TAU, 1),
         // behind many that are given
@@ -142,6 +145,8 @@ fn jumps_on_the_way_are_found() {
         ("P*step(t - 0.5)", "x"),
         ("F*P", "x"),
         ("-tanh((x - s)/1e-5)", "x"),
+        // the start stands on the threshold
+        ("0", "if(x > 0, 1, 0)"),
     ] {
         let all = found(force, "1", output);
         assert!(all.is_empty() && in_a_sentence(&all).is_none(), "{force}: {all:?}");
@@ -163,6 +168,19 @@ fn jumps_of_costs_are_found() {
     let [own] = &found(|_, x| if x > 0.505 { 3.0 } else { 1.0 })[..] else { panic!() };
     assert!(own.what == "the running cost" && own.count == 1 && !own.is_at_least, "{own:?}");
     assert!((own.time - 0.505).abs() < 1e-6 && (own.size - 2.0).abs() < 1e-6, "{own:?}");
+    // kinks are found where they are asked for, those at given times and what is smooth are not
+    let kinks = |running: fn(f64, f64) -> f64| {
+        let cost = Differentiated::new(Choosing(running), Quadrature::Trapezoid);
+        kinks_passed(simulation, Some(&cost), &problem.start).unwrap()
+    };
+    let all = kinks(|_, x| 2.0 * (x - 0.5033).abs());
+    let [own] = &all[..] else { panic!("{all:?}") };
+    assert!(own.what == "the running cost" && own.count == 1 && (own.time - 0.5033).abs() < 1e-4, "{own:?}");
+    let plain: [fn(f64, f64) -> f64; 3] = [|t, _| (t - 0.5033).abs(), |_, x| (20.0 * x).sin(), |_, x| x * x];
+    for running in plain {
+        let all = kinks(running);
+        assert!(all.is_empty(), "{all:?}");
+    }
     for smooth in
         [|_, x: f64| (x - 0.505).abs(), |t, _| if t > 0.505 { 3.0 } else { 1.0 }, |_, x: f64| (20.0 * x).sin()]
     {
