@@ -85,6 +85,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         }
     }
     drop(waiting);
+    let are_numbers = warn_of_no_numbers(&problem, &listed, |k| results.iter().all(|slope| slope[k].is_finite()));
     compare(&problem, &methods, &results, &listed);
     problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
@@ -106,7 +107,21 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
             errors.iter().for_each(|error| print(&error.to_string()));
         }
     }
-    Ok(ExitStatus::Success)
+    Ok(if are_numbers { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// Names the parameters whose derivatives are no numbers, as `is_number` says; true if there are none.
+pub(super) fn warn_of_no_numbers(problem: &Problem, listed: &[usize], is_number: impl Fn(usize) -> bool) -> bool {
+    let wrong: Vec<String> =
+        (listed.iter().filter(|k| !is_number(**k))).map(|&k| format!("`{}`", problem.parameters[k].name)).collect();
+    if !wrong.is_empty() {
+        tell(&format!(
+            "warning: derivatives by {} are no numbers: a function has no slope where the motion passes (a root or a power at 0, 0/0); keep away from \
+             there with sqrt(x^2 + w^2) in the place of sqrt(x^2), or begin beside it",
+            wrong.join(", ")
+        ));
+    }
+    wrong.is_empty()
 }
 
 /// A comparison that has taken longer so far, in s, is not repeated with twice as many steps.

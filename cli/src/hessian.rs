@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::console::{print, print_document, tell, waiting};
+use super::gradient::warn_of_no_numbers;
 use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::step_error;
@@ -57,12 +58,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
+    let shown = settings::differentiated(&problem, &left_out);
+    let is_number = |k: usize| results.iter().all(|own| own.hessian[k][k].is_finite());
+    let are_numbers = warn_of_no_numbers(&problem, &shown, is_number);
     if let Some(first) = results.first() {
-        warn_of_kinks(&problem, &u, &first.hessian, began);
+        warn_of_kinks(&problem, &u, &first.hessian, began)?;
     }
     problem.told_of_jumps(&u)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), began);
-    let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(ExitStatus::Success) }; // there is a method
     // without free parameters there is a matrix all the same
     let curvature = match problem.free().is_empty() {
@@ -89,12 +92,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         print(&text(&problem, &results, &shown));
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
-    Ok(ExitStatus::Success)
+    Ok(if are_numbers { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
 /// Warns where the gradient changes otherwise over some change of all parameters than the Hessian says. Where forces or costs have kinks that the
 /// motion passes, their moments move, which is in no second derivative of time steps.
-fn warn_of_kinks(problem: &Problem, u: &[f64], hessian: &[Vec<f64>], began: Instant) {
+///
+/// # Errors
+/// An evaluator that cannot be made.
+fn warn_of_kinks(problem: &Problem, u: &[f64], hessian: &[Vec<f64>], began: Instant) -> Result<()> {
     /// Seconds after which nothing is compared.
     const LONGEST: f64 = 5.0;
     /// Changes of all parameters, beside their sizes: the motion passes kinks in other steps.
@@ -104,22 +110,23 @@ fn warn_of_kinks(problem: &Problem, u: &[f64], hessian: &[Vec<f64>], began: Inst
     const BEYOND_SPREAD: f64 = 2.0;
     let free = problem.free();
     if free.is_empty() || began.elapsed().as_secs_f64() > LONGEST {
-        return;
+        return Ok(());
     }
     let mut direction = vec![0.0; u.len()];
     free.iter().zip([1.0, -1.0].into_iter().cycle()).for_each(|(&k, sign)| direction[k] = sign * problem.size(k));
-    let at = |change: f64| -> Option<Vec<f64>> {
+    let mut engine = problem.gradient()?;
+    let mut at = |change: f64| -> Option<Vec<f64>> {
         let moved: Vec<f64> = u.iter().zip(&direction).map(|(u, d)| u + change * d).collect();
         let mut gradient = vec![0.0; u.len()];
         // beside the point, a run may fail, or make no sense
-        problem.gradient().ok()?.cost_and_gradient(&moved, Method::Adjoint, &mut gradient).ok()?;
+        engine.cost_and_gradient(&moved, Method::Adjoint, &mut gradient).ok()?;
         Some(gradient)
     };
     let quotient = |change: f64| -> Option<Vec<f64>> {
         let [after, before] = [at(change)?, at(-change)?];
         Some(free.iter().map(|&k| problem.size(k) * (after[k] - before[k]) / (2.0 * change)).collect())
     };
-    let Some(seen) = CHANGES.into_iter().map(quotient).collect::<Option<Vec<_>>>() else { return };
+    let Some(seen) = CHANGES.into_iter().map(quotient).collect::<Option<Vec<_>>>() else { return Ok(()) };
     let product = |k: &usize| problem.size(*k) * free.iter().map(|&j| hessian[*k][j] * direction[j]).sum::<f64>();
     let (mut off, mut spread, mut size) = (0.0f64, 0.0f64, 0.0f64);
     for (i, own) in free.iter().map(product).enumerate() {
@@ -143,6 +150,7 @@ fn warn_of_kinks(problem: &Problem, u: &[f64], hessian: &[Vec<f64>], began: Inst
             rounded(time, 6)
         ));
     }
+    Ok(())
 }
 
 /// Hessian, gradient and time of one method.

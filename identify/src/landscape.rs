@@ -5,6 +5,7 @@ use crate::optimise::{self, Flow, Iteration};
 use crate::problem::Problem;
 use crate::{Error, Result};
 use crate::{Settings, identify_from};
+use costate::memory;
 use costate::parallel::{in_parallel, threads};
 
 /// Margin of the map beyond starts, ways and ends, in parts of their extent.
@@ -77,6 +78,12 @@ impl Landscape {
         if area.points < 2 {
             return Err(Error::invalid(subject(), "it has fewer than two points a side", "take 40, say"));
         }
+        let numbers = area.points.saturating_mul(area.points);
+        memory::check(
+            || format!("a map of {0} x {0} points", area.points),
+            memory::bytes_of(numbers),
+            "take fewer, 40 say",
+        )?;
         let mut ways = methods.to_vec();
         let ways = in_parallel(&mut ways, problem.at_once()?, |_, method| {
             Ok::<_, Error>(way(problem, [x, y], *method, settings))

@@ -165,12 +165,15 @@ impl Problem {
                 None => {
                     let outputs: Vec<usize> = references.iter().map(|(_, reference)| reference.output).collect();
                     let told = experiment.simulation.outputs(&experiment.own(u), &outputs)?;
-                    let of = |((_, reference), told): (&(usize, &Reference), &Vec<f64>)| {
+                    let of = |((_, reference), told): (&(usize, &Reference), Vec<f64>)| {
                         let period = cost.quantity(reference, signature).period;
-                        let residual = |i: usize| costate::signature::difference(told[i], reference.values[i], period);
+                        // at all times, which samples are some of
+                        let shown = experiment.as_shown(reference.output, told, u);
+                        let seen = |i: usize| shown[cost.places().of(i)];
+                        let residual = |i: usize| costate::signature::difference(seen(i), reference.values[i], period);
                         cost.samples(reference).map(residual).collect()
                     };
-                    references.iter().zip(&told).map(of).collect()
+                    references.iter().zip(told).map(of).collect()
                 }
             };
             for ((_, reference), residuals) in references.into_iter().zip(all) {

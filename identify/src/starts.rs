@@ -5,7 +5,10 @@
 //! starts, and the same ends to the last bit, whatever the number of threads or ranks.
 //!
 //! Hopeless searches end early. Each one first gets [`screening`] evaluations. Then it is given up if its cost is still more than
-//! [`HOPELESS`] times the least cost of all, and has fallen by less than a factor of [`STALLED`] since half of its evaluations; all others go on to their end.
+//! [`HOPELESS`] times the least cost of all, and has fallen by less than a factor of [`STALLED`] since half of its evaluations. After [`PATIENCE`] times as
+//! many evaluations it is given up if its cost has fallen by less than a factor of [`SLOW`] since half of them and would need more than [`FARTHER`] times as
+//! many once more, at that rate, to come down to the least one. All others go on to their end. Costs of one's own, to which any constant may be added, are
+//! compared after many evaluations alone, by differences.
 
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::problem::Problem;
@@ -25,6 +28,12 @@ pub const HOPELESS: f64 = 100.0;
 /// its place, half of the searches that would find the engine mount's best optimum are lost; with this, one in thirty, and three in four of
 /// those that stand still are given up.
 pub const STALLED: f64 = 1.05;
+/// So many times [`screening`] evaluations are enough for nearly all searches that find an optimum.
+pub const PATIENCE: usize = 10;
+/// A search is hopeless after these only if its cost has fallen by less than this factor since half of them.
+pub const SLOW: f64 = 2.0;
+/// A search is hopeless after these only if so many times as many, too, would not bring its cost down to the least one of all.
+pub const FARTHER: f64 = 2.0;
 /// Costs that differ by less, relatively, and parameters that differ by less of their size are those of one optimum.
 pub const SAME_COST: f64 = 1e-6;
 /// Relative difference of parameters below which optima are one, see [`SAME_COST`].
@@ -147,7 +156,7 @@ impl Starts {
 pub enum End {
     /// Ended of itself, at this point.
     Found(Ended),
-    /// Hopeless after its first evaluations.
+    /// Hopeless after its first evaluations, or after many.
     GivenUp(Ended),
     /// Failed, with the reason: its start cannot be simulated, or something else was wrong.
     Failed(String),
@@ -236,10 +245,19 @@ enum Screened {
     /// Able to go on.
     OnItsWay {
         ended: Ended,
-        /// Factor by which the cost has fallen in the second half of them.
+        /// The cost after half of them; `inf` if there was none yet.
         #[serde(with = "crate::work::exact")]
-        fallen: f64,
+        half: f64,
     },
+}
+
+/// Costs that searches are measured by.
+#[derive(Clone, Copy)]
+struct Yardstick {
+    /// The least of all that are known.
+    least: f64,
+    /// Costs below are round-off; `None` for costs of one's own, to which any constant may be added: ratios say nothing of them.
+    floor: Option<f64>,
 }
 
 impl Screened {
@@ -250,19 +268,49 @@ impl Screened {
         }
     }
 
-    /// True if the search is worth going on, beside the least cost of all.
-    fn goes_on(&self, least: f64) -> bool {
-        let is_hopeless = |cost: f64, fallen: f64| cost > HOPELESS * least && fallen < STALLED;
-        matches!(self, Screened::OnItsWay { ended, fallen } if !is_hopeless(ended.cost, *fallen))
+    /// True if the search is worth going on after its first evaluations.
+    fn goes_on(&self, Yardstick { least, floor }: Yardstick) -> bool {
+        let is_hopeless = |cost: f64, half: f64| floor.is_some() && cost > HOPELESS * least && half < STALLED * cost;
+        matches!(self, Screened::OnItsWay { ended, half } if !is_hopeless(ended.cost, *half))
     }
+
+    /// True if the search is worth going on after many.
+    fn goes_farther(&self, Yardstick { least, floor }: Yardstick) -> bool {
+        // half of the evaluations have brought it down by a factor, or by a difference; there are so many halves more
+        let halves = 2.0 * FARTHER;
+        let comes_down = |cost: f64, half: f64| match floor {
+            Some(floor) => half >= SLOW * cost || cost <= least.max(floor) * (half / cost).powf(halves),
+            None => cost - least <= halves * (half - cost),
+        };
+        matches!(self, Screened::OnItsWay { ended, half } if comes_down(ended.cost, *half))
+    }
+}
+
+/// The ends of searches of which `goes_on` says which are worth it; the others, with their places.
+fn sorted_out(screened: Vec<Screened>, goes_on: impl Fn(&Screened) -> bool) -> (Vec<Option<End>>, Vec<(usize, Ended)>) {
+    let mut going_on = Vec::new();
+    let end = |(place, screened): (usize, Screened)| {
+        let is_worth_it = goes_on(&screened);
+        match screened {
+            Screened::Failed(reason) => Some(End::Failed(reason)),
+            Screened::Ended(ended) => Some(End::Found(ended)),
+            Screened::OnItsWay { ended, .. } if is_worth_it => {
+                going_on.push((place, ended));
+                None
+            }
+            Screened::OnItsWay { ended, .. } => Some(End::GivenUp(ended)),
+        }
+    };
+    let ends = screened.into_iter().enumerate().map(end).collect();
+    (ends, going_on)
 }
 
 /// Shared data of all searches.
 struct Crowd<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
-    /// Settings of the first evaluations.
-    short: Settings,
+    /// Evaluations of a search in all when it has had the first ones, and many.
+    parts: [usize; 2],
     free: Vec<usize>,
 }
 
@@ -295,33 +343,36 @@ pub fn identify_from_many(
     problem.validate()?;
     let free = some_free(problem)?;
     let (starts, count) = (starts.draw(problem)?, starts.count);
-    let mut short = settings.clone();
-    short.options.max_evaluations = short.options.max_evaluations.min(screening(free.len()));
-    let crowd = Crowd { problem, settings, short, free };
+    let first = screening(free.len());
+    let crowd = Crowd { problem, settings, parts: [first, PATIENCE * first], free };
     let (what, threads, interrupt) = ("searches from many starts", problem.at_once()?, &settings.options.interrupt);
     let done = |done: usize| progress("first evaluations of searches", done, count);
     let screen = Stage { name: "screen", what, threads, interrupt, done: &done };
     let screened: Vec<Screened> = work.run(&screen, &starts, |start| crowd.screen(start))?;
     if screened.iter().all(|screened| matches!(screened, Screened::Failed(_))) {
         // it fails again
-        crowd.screen_as_it_is(&starts[0])?;
+        crowd.begin(&starts[0])?;
     }
-    let least = screened.iter().filter_map(Screened::ended).map(|ended| ended.cost).fold(f64::INFINITY, f64::min);
-    let going_on: Vec<&Ended> =
-        screened.iter().filter(|screened| screened.goes_on(least)).filter_map(Screened::ended).collect();
-    let before = count - going_on.len();
-    let done = |done: usize| progress("searches", before + done, count);
-    done(0);
-    let search = Stage { name: "search", what, threads, interrupt, done: &done };
-    let mut rest = work.run(&search, &going_on, |from| crowd.go_on(from))?.into_iter();
-    let end = |screened: Screened| match screened {
-        // there is one for each
-        ref on_its_way if on_its_way.goes_on(least) => rest.next().map(End::Found),
-        Screened::Failed(reason) => Some(End::Failed(reason)),
-        Screened::Ended(ended) => Some(End::Found(ended)),
-        Screened::OnItsWay { ended, .. } => Some(End::GivenUp(ended)),
+    let floor = problem.least_squares().is_some().then(|| round_off_cost(problem));
+    let least_of = |screened: &[Screened], before: f64| {
+        let least = screened.iter().filter_map(Screened::ended).map(|ended| ended.cost).fold(before, f64::min);
+        Yardstick { least, floor }
     };
-    let ends: Vec<Option<End>> = screened.into_iter().map(end).collect();
+    let yardstick = least_of(&screened, f64::INFINITY);
+    let (mut ends, mut going_on) = sorted_out(screened, |screened| screened.goes_on(yardstick));
+    for (name, limit) in [("search", Some(crowd.parts[1])), ("straggle", None)] {
+        let before = count - going_on.len();
+        let done = |done: usize| progress("searches", before + done, count);
+        done(0);
+        let search = Stage { name, what, threads, interrupt, done: &done };
+        let from: Vec<&Ended> = going_on.iter().map(|(_, ended)| ended).collect();
+        let searched: Vec<Screened> = work.run(&search, &from, |from| crowd.go_on(from, limit))?;
+        let yardstick = least_of(&searched, yardstick.least);
+        let (found, still) = sorted_out(searched, |searched| searched.goes_farther(yardstick));
+        let places: Vec<usize> = going_on.iter().map(|(place, _)| *place).collect();
+        places.iter().zip(found).for_each(|(&place, end)| ends[place] = end);
+        going_on = still.into_iter().map(|(number, ended)| (places[number], ended)).collect();
+    }
     let searches = starts.into_iter().zip(ends).filter_map(|(start, end)| Some(Search { start, end: end? })).collect();
     let mut found = ManySearches::of(problem, crowd.free, searches);
     found.begin = found.single_search(problem, settings)?;
@@ -336,33 +387,42 @@ impl Crowd<'_> {
 
     /// The first evaluations of a search.
     fn screen(&self, start: &[f64]) -> Result<Screened> {
-        Ok(self.screen_as_it_is(start).unwrap_or_else(|error| Screened::Failed(error.to_string())))
+        Ok(self.begin(start).unwrap_or_else(|error| Screened::Failed(error.to_string())))
     }
 
-    fn screen_as_it_is(&self, start: &[f64]) -> Result<Screened> {
-        let outcome = self.search(start, &self.short)?;
-        let ended = Ended::of(start, &self.free, &outcome, 0);
-        if outcome.reason != Reason::MaxEvaluations || self.short.options == self.settings.options {
+    fn begin(&self, start: &[f64]) -> Result<Screened> {
+        self.part(start, 0, Some(self.parts[0]))
+    }
+
+    /// A search from a point with so many evaluations behind it, until there are `limit` of them in all, or to its end.
+    fn part(&self, from: &[f64], before: usize, limit: Option<usize>) -> Result<Screened> {
+        let most = self.settings.options.max_evaluations;
+        let mut settings = self.settings.clone();
+        settings.options.max_evaluations = limit.unwrap_or(most).min(most).saturating_sub(before).max(1);
+        let outcome = self.search(from, &settings)?;
+        let ended = Ended::of(from, &self.free, &outcome, before);
+        if outcome.reason != Reason::MaxEvaluations || limit.is_none_or(|limit| limit >= most) {
             return Ok(Screened::Ended(ended));
         }
-        let half = outcome.evaluations / 2;
-        let before = outcome.history.iter().take_while(|iteration| iteration.evaluations <= half).last();
-        let fallen = before.map_or(f64::INFINITY, |before| before.cost / outcome.cost);
-        Ok(Screened::OnItsWay { ended, fallen })
+        // of all evaluations: a part that begins later is the second half or more
+        let half = (ended.evaluations / 2).saturating_sub(before);
+        let since = outcome.history.iter().take_while(|iteration| iteration.evaluations <= half.max(1)).last();
+        Ok(Screened::OnItsWay { ended, half: since.map_or(f64::INFINITY, |since| since.cost) })
     }
 
-    /// The rest of a search.
-    fn go_on(&self, from: &Ended) -> Result<Ended> {
-        let mut rest = self.settings.clone();
-        let options = &mut rest.options;
-        options.max_evaluations = options.max_evaluations.saturating_sub(from.evaluations).max(1);
-        match self.search(&from.u, &rest) {
-            Ok(outcome) => Ok(Ended::of(&from.u, &self.free, &outcome, from.evaluations)),
+    /// More of a search.
+    fn go_on(&self, from: &Ended, limit: Option<usize>) -> Result<Screened> {
+        match self.part(&from.u, from.evaluations, limit) {
             // it could be simulated before: nothing better is known
-            Err(error) if error.is_simulation_failure() => Ok(from.clone()),
-            Err(error) => Err(error),
+            Err(error) if error.is_simulation_failure() => Ok(Screened::Ended(from.clone())),
+            other => other,
         }
     }
+}
+
+/// Costs below this are round-off, beside the data's own squares.
+fn round_off_cost(problem: &Problem) -> f64 {
+    ROUND_OFF * problem.least_squares().into_iter().flatten().map(LeastSquares::scale).sum::<f64>()
 }
 
 impl ManySearches {
@@ -370,9 +430,7 @@ impl ManySearches {
         let mut order: Vec<(usize, &Ended)> =
             searches.iter().enumerate().filter_map(|(k, search)| Some((k, search.found()?))).collect();
         order.sort_by(|a, b| a.1.cost.total_cmp(&b.1.cost));
-        // costs beside the data's own squares are round-off below this
-        let scale: f64 = problem.least_squares().into_iter().flatten().map(LeastSquares::scale).sum();
-        let floor = ROUND_OFF * scale;
+        let floor = round_off_cost(problem);
         let mut optima: Vec<Cluster> = Vec::new();
         for (number, Ended { u, cost, .. }) in order {
             let is_same = |cluster: &&mut Cluster| {
@@ -401,7 +459,7 @@ impl ManySearches {
         let first = best.searches.iter().min().map_or(&best.u, |&number| &self.searches[number].start);
         let again = identify_from(problem, (first, &self.free), settings, &mut |_: &Iteration| Flow::Continue)?;
         // searches of two parts may go another way
-        let leads_there = again.outcome.cost <= best.cost * (1.0 + SAME_COST) + self.floor;
+        let leads_there = again.outcome.cost <= best.cost + SAME_COST * best.cost.abs() + self.floor;
         Ok(Some(if leads_there { first.clone() } else { best.u.clone() }))
     }
 
@@ -435,5 +493,42 @@ impl ManySearches {
             ));
         }
         warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_its_way(cost: f64, half: f64) -> Screened {
+        let ended = Ended { u: vec![1.0], cost, reason: Reason::MaxEvaluations, evaluations: 180 };
+        Screened::OnItsWay { ended, half }
+    }
+
+    /// Protects the time that starts take, and the optima: after many evaluations, searches are given up that would be far above the least cost
+    /// even after twice as many; the best one never is, however slow, nor one that falls fast enough, nor what differs by round-off.
+    #[test]
+    fn stragglers_are_given_up() {
+        let yardstick = Yardstick { least: 2.0, floor: Some(1e-12) };
+        let goes_on = |cost: f64, fallen: f64| on_its_way(cost, fallen * cost).goes_farther(yardstick);
+        assert!(!goes_on(40.0, 1.15) && !goes_on(40.0, f64::NAN));
+        // 1.9⁴ = 13: down to 1.5 and 3.1
+        assert!(goes_on(20.0, 1.9) && !goes_on(40.0, 1.9));
+        assert!(goes_on(1e9, 2.1) && goes_on(40.0, f64::INFINITY));
+        assert!(goes_on(2.0, 1.0) && goes_on(1.9, 1.0));
+        let of_nothing = Yardstick { least: 1e-28, floor: Some(1e-12) };
+        assert!(on_its_way(1e-13, 1e-13).goes_farther(of_nothing) && !on_its_way(1.0, 1.9).goes_farther(of_nothing));
+    }
+
+    /// Protects costs of one's own: a constant more or less changes nothing, and first evaluations give up none of them.
+    #[test]
+    fn a_constant_in_the_cost_gives_up_no_search() {
+        for constant in [0.0, -100.0, 1e6] {
+            let yardstick = Yardstick { least: 2.0 + constant, floor: None };
+            let search = |cost: f64, half: f64| on_its_way(cost + constant, half + constant);
+            assert!(search(1e3, 1e3).goes_on(yardstick) && search(3.0, 3.1).goes_on(yardstick));
+            assert!(search(3.0, 3.5).goes_farther(yardstick) && !search(3.0, 3.1).goes_farther(yardstick));
+            assert!(search(2.0, 2.0).goes_farther(yardstick) && search(3.0, f64::INFINITY).goes_farther(yardstick));
+        }
     }
 }

@@ -26,6 +26,9 @@ const GROWTH: f64 = 16.0;
 /// Sizes up to this have their own code.
 pub(super) const OWN_CODE: usize = 8;
 
+/// Right-hand sides that are solved for at once: one waits for the last digit of another no more than a vector unit does.
+const LANES: usize = 4;
+
 /// Calls `$function::<N>` for sizes that have their own code, else `$general`.
 macro_rules! by_size {
     ($size:expr, $function:ident, ($($argument:expr),*), $general:expr) => {
@@ -83,6 +86,22 @@ impl DenseLu {
     pub fn solve(&mut self, b: &mut [f64]) {
         let DenseLu { size, factors, order, scratch, .. } = self;
         by_size!(*size, solve_fixed, (factors, order, b), solve_general(factors, order, *size, b, scratch));
+    }
+
+    /// Solves A x = b in place for many right-hand sides, one behind the other; each as [`DenseLu::solve`] does it, to the last bit.
+    pub fn solve_all(&mut self, sides: &mut [f64]) {
+        let size = self.size;
+        let (together, rest) = sides.split_at_mut(sides.len() - sides.len() % (LANES * size.max(1)));
+        for b in together.chunks_exact_mut(LANES * size) {
+            let DenseLu { factors, order, .. } = self;
+            by_size!(
+                size,
+                solve_lanes_fixed,
+                (factors, order, b),
+                b.chunks_exact_mut(size).for_each(|b| self.solve(b))
+            );
+        }
+        rest.chunks_exact_mut(size.max(1)).for_each(|b| self.solve(b));
     }
 
     /// Solves Aᵀ x = b in place.
@@ -287,6 +306,36 @@ fn solve_fixed<const N: usize>(a: &[f64], order: &[usize], b: &mut [f64]) {
     *b = x;
 }
 
+/// As [`solve_fixed`], of several right-hand sides.
+#[inline]
+fn solve_lanes_fixed<const N: usize>(a: &[f64], order: &[usize], b: &mut [f64]) {
+    let (rows, _) = a.as_chunks::<N>();
+    let (Ok(a), Ok(order), (sides, _)) =
+        (<&[[f64; N]; N]>::try_from(rows), <&[usize; N]>::try_from(order), b.as_chunks_mut::<N>())
+    else {
+        return;
+    };
+    let Some(sides) = sides.first_chunk_mut::<LANES>() else { return };
+    let mut x = [[0.0; LANES]; N];
+    for k in 0..N {
+        x[k] = std::array::from_fn(|lane| sides[lane][order[k]]);
+    }
+    for i in 1..N {
+        for j in 0..i {
+            x[i] = std::array::from_fn(|lane| x[i][lane] - a[i][j] * x[j][lane]);
+        }
+    }
+    for i in (0..N).rev() {
+        for j in i + 1..N {
+            x[i] = std::array::from_fn(|lane| x[i][lane] - a[i][j] * x[j][lane]);
+        }
+        x[i] = x[i].map(|x| x * a[i][i]);
+    }
+    for (lane, side) in sides.iter_mut().enumerate() {
+        *side = std::array::from_fn(|i| x[i][lane]);
+    }
+}
+
 #[inline]
 fn solve_transposed_fixed<const N: usize>(a: &[f64], order: &[usize], b: &mut [f64]) {
     let (rows, _) = a.as_chunks::<N>();
@@ -378,6 +427,11 @@ mod tests {
                 assert!((row - b[i]).abs() < 1e-12, "size {n}, row {i}");
                 assert!((column - b[i]).abs() < 1e-12, "size {n}, column {i}");
             }
+            let mut sides: Vec<f64> = (0..6 * n).map(|i| (i as f64 + 1.0).cos()).collect();
+            let mut alone = sides.clone();
+            alone.chunks_exact_mut(n).for_each(|b| lu.solve(b));
+            lu.solve_all(&mut sides);
+            assert_eq!(sides, alone, "size {n}, six sides");
         }
     }
 

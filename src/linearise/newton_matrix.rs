@@ -68,6 +68,14 @@ impl NewtonMatrix {
         }
     }
 
+    /// Solves K x = b in place for many right-hand sides of `size` entries, one behind the other.
+    pub fn solve_all(&mut self, sides: &mut [f64], size: usize) {
+        match &mut self.sparse {
+            None => self.dense.solve_all(sides),
+            Some(sparse) => sides.chunks_exact_mut(size).for_each(|b| sparse.lu.solve(b)),
+        }
+    }
+
     /// Solves Kᵀ x = b in place.
     #[inline(always)]
     pub fn solve_transposed(&mut self, b: &mut [f64]) {

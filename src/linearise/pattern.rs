@@ -25,9 +25,11 @@ impl Pattern {
 
     /// Adds `scale` A x.
     pub fn add_product(&self, a: &[f64], scale: f64, x: &[f64], sum: &mut [f64]) {
-        for &(row, column) in &self.entries {
-            sum[row] += scale * a[row * self.columns + column] * x[column];
-        }
+        by_size!(self.columns, add_product_fixed, (a, scale, x, sum), {
+            for &(row, column) in &self.entries {
+                sum[row] += scale * a[row * self.columns + column] * x[column];
+            }
+        });
     }
 
     /// Adds `scale` Aᵀ x of two of them, of as many columns, to a sum each.
@@ -54,6 +56,14 @@ fn add_transposed_fixed<const N: usize>(a: &[f64], scale: f64, x: &[f64], sum: &
         all.iter_mut().zip(row).for_each(|(sum, a)| *sum += a * x);
     }
     *sum = all;
+}
+
+fn add_product_fixed<const N: usize>(a: &[f64], scale: f64, x: &[f64], sum: &mut [f64]) {
+    // there are N columns
+    let Some(x) = x.first_chunk::<N>() else { return };
+    for (a, sum) in a.as_chunks::<N>().0.iter().zip(sum) {
+        *sum = a.iter().zip(x).fold(*sum, |sum, (a, x)| sum + scale * a * x);
+    }
 }
 
 fn add_pair_transposed_fixed<const N: usize>(

@@ -225,6 +225,10 @@ impl Evaluator for PlainEvaluator<'_> {
         self.matrix.solve(b);
     }
 
+    fn solve_all(&mut self, sides: &mut [f64], size: usize) {
+        self.matrix.solve_all(sides, size);
+    }
+
     fn solve_transposed(&mut self, b: &mut [f64]) {
         self.matrix.solve_transposed(b);
     }

@@ -486,6 +486,10 @@ impl Evaluator for DerivedEvaluator<'_> {
         self.inner.solve(b);
     }
 
+    fn solve_all(&mut self, sides: &mut [f64], size: usize) {
+        self.inner.solve_all(sides, size);
+    }
+
     fn solve_transposed(&mut self, b: &mut [f64]) {
         self.inner.solve_transposed(b);
     }

@@ -368,6 +368,11 @@ pub trait Evaluator: Send {
     /// Solves K z = b in place with the last factors; z = (acceleration n, multipliers m).
     fn solve(&mut self, b: &mut [f64]);
 
+    /// Solves as [`Evaluator::solve`] does for many right-hand sides of `size` entries each, one behind the other.
+    fn solve_all(&mut self, sides: &mut [f64], size: usize) {
+        sides.chunks_exact_mut(size.max(1)).for_each(|b| self.solve(b));
+    }
+
     /// Solves Kᵀ z = b in place with the last factors.
     fn solve_transposed(&mut self, b: &mut [f64]);
 

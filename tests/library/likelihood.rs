@@ -275,3 +275,21 @@ fn correlated_samples_count_as_what_they_are_worth() {
     let unknown = two_sensors(50, 1, SIGMA, SIGMA).of_correlated_residuals("a").err().unwrap().to_string();
     assert!(unknown.contains("estimated deviation"), "{unknown}");
 }
+
+/// Protects records with several time steps a sample: white residuals are worth as many as there are, and no others are looked at.
+#[test]
+fn white_samples_are_worth_themselves_at_any_number_of_steps() {
+    let given = two_sensors(400, 5, SIGMA, SIGMA);
+    let first = given.first();
+    let references = first.cost.as_least_squares().unwrap().references()[1..].to_vec();
+    for steps in [1, 4] {
+        let simulation = first.simulation.divided(steps, first.simulation.signals().to_vec()).unwrap();
+        let times = first.simulation.grid().times();
+        let cost = costate::cost::LeastSquares::new(times, references.clone(), steps, Quadrature::Unit).unwrap();
+        let problem = Problem { start: given.start.clone(), ..Problem::new("finer", simulation, Box::new(cost)) };
+        let mut problem = problem.estimate_deviation("a").unwrap().of_correlated_residuals("a").unwrap();
+        let noise = fit(&mut problem).noise.unwrap();
+        // the number is that of independent ones up to chance
+        close(noise.sensors[0].independent, times.len() as f64, 0.2, "worth");
+    }
+}

@@ -128,6 +128,15 @@ impl OutputFit {
         })
     }
 
+    /// The deviation of normal residuals that half of them would be within: what a few outliers do not change.
+    fn usual_size(&self) -> f64 {
+        /// Normal deviations over their median.
+        const NORMAL: f64 = 1.4826;
+        let mut sizes: Vec<f64> = self.residuals.iter().map(|residual| residual.abs()).collect();
+        let middle = sizes.len() / 2;
+        if sizes.is_empty() { 0.0 } else { NORMAL * *sizes.select_nth_unstable_by(middle, f64::total_cmp).1 }
+    }
+
     /// True if values that stand for missing ones outweigh all others.
     pub(crate) fn is_of_sentinels(&self) -> bool {
         self.sentinels.iter().map(|own| own.share).sum::<f64>() > 0.5

@@ -19,7 +19,8 @@ pub(super) struct Residuals {
     pub count: usize,
     /// The largest weight.
     pub most: f64,
-    /// ω (S r) of the data, where weights differ or there is something beside them: what the spread of a weighted estimate follows from.
+    /// ω (S r) of the data, where weights differ or there is something beside them, or lines share noise, which is taken back to that of samples
+    /// then: what the spread of a weighted estimate follows from.
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
@@ -109,12 +110,18 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
     let beside = problem.rows_beside(u)?;
-    let differ = most > least * (1.0 + 1e-6) || !beside.is_empty();
+    let shares_noise = |cost: &LeastSquares, reference: usize| {
+        cost.spectrum(&cost.references()[reference]).is_some_and(|spectrum| spectrum.shares_noise())
+    };
+    let any_shares = costs.iter().any(|cost| (0..cost.references().len()).any(|k| shares_noise(cost, k)));
+    let differ = most > least * (1.0 + 1e-6) || !beside.is_empty() || any_shares;
     let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
         let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
         let mut of_references = vec![Vec::new(); costs[k].references().len()];
         let mut largest = vec![None; of_references.len()];
         let (mut chi_square, mut robust) = (0.0, Robust::default());
+        let shared: Vec<bool> = (0..of_references.len()).map(|reference| shares_noise(costs[k], reference)).collect();
+        let mut of_lines: Vec<Vec<Vec<f64>>> = vec![Vec::new(); of_references.len()];
         let mut scaled = vec![0.0; u.len()];
         gradient.residual_rows(u, costs[k], &mut |row| {
             note_largest(&mut largest[row.reference], row, of_references[row.reference].len());
@@ -127,11 +134,21 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
                 return;
             };
             let weight = row.weight / most;
-            for (reduction, factor) in [(fitted, weight.sqrt()), (spread, weight)] {
+            let mut scale = |factor: f64| {
                 scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
-                reduction.add(&scaled, factor * pull);
+                scaled.clone()
+            };
+            fitted.add(&scale(weight.sqrt()), weight.sqrt() * pull);
+            match shared[row.reference] {
+                true => of_lines[row.reference].push(scale(weight)),
+                false => spread.add(&scale(weight), weight * pull),
             }
         })?;
+        if let Some(spread) = &mut own.1 {
+            for (reference, rows) in of_lines.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+                gradient.rows_of_noise(costs[k], reference, rows, &mut |row| spread.add(row, 0.0));
+            }
+        }
         let (fitted, spread) = (own.0.finish(), own.1.map(Reduction::finish));
         for Largest { weight, derivatives, .. } in largest.iter_mut().flatten() {
             *weight /= most;

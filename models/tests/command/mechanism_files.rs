@@ -103,3 +103,33 @@ fn slips_are_told_with_their_lines() {
     assert!(rust.contains("impl Model for OwnModel") && rust.contains("force[0] = F - k * x - d * x_rate;"), "{rust}");
     place.refused("export linkage.toml", &["linkage.toml, line ", "parts"]);
 }
+
+// Protects from numbers that are none: a derivative that does not exist is named, and the command fails; where a motion is driven so that
+// it begins with an infinite velocity, no projection of the start is advised.
+#[test]
+fn what_is_no_number_is_told() {
+    let place = Place::new();
+    let model = |force: &str, constraint: &str| {
+        format!(
+            "name = \"root\"\nunits = false\ncoordinates = {{ x = \"m\" }}\nmass = {{ x = 1.0 }}\nforce = {{ x = \"{force}\" }}\n{constraint}\
+             outputs = {{ x = {{ unit = \"m\", is = \"x\" }} }}\n[parameters]\np = {{ nominal = 2.0 }}\nk = {{ nominal = 3.0 }}\n\
+             [scenario]\nend = 0.1\nstep = 1e-2\n"
+        )
+    };
+    place.write("force.toml", model("1 + sqrt(p) - k*x", ""));
+    place.write("cost.toml", "model = \"force.toml\"\n[cost]\nintegral = \"x^2\"\n");
+    for command in ["gradient", "hessian"] {
+        let run = place.run(&format!("{command} cost.toml --at p=0"));
+        assert_ne!(run.code, 0, "{command}: {}", run.err);
+        let told = ["derivatives by `p`", "are no numbers", "has no slope where the motion passes"];
+        assert!(told.iter().all(|part| run.err.contains(part)), "{command}: {}", run.err);
+    }
+    place.write("driven.toml", model("-k*x", "constraints = { drive = { unit = \"m\", is = \"x - sqrt(t)\" } }\n"));
+    let run = place.run("simulate driven.toml");
+    assert!(run.code != 0 && !run.err.contains("projection"), "{}", run.err);
+    assert!(
+        run.err.contains("time derivative of the constraint `drive` is") && run.err.contains("at t = 0 s"),
+        "{}",
+        run.err
+    );
+}

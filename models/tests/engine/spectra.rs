@@ -6,12 +6,14 @@ use crate::sensors::derivatives_agree;
 
 use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
+use costate::random::SplitMix64;
 use costate::{Method, Parameter, Plain, Signal, TimeGrid};
 use costate_identify::Result;
 use costate_identify::optimise::Flow;
-use costate_identify::problem::Integrator;
+use costate_identify::problem::{Integrator, Problem};
 use costate_identify::problem_file;
 use costate_identify::specification::Specification;
+use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::{Settings, identify};
 use costate_models::Oscillator;
 use std::f64::consts::TAU;
@@ -170,6 +172,47 @@ fn derivatives_of_spectra_are_exact() {
         let cost = cost.with_sensors(Sensors::new(sensors).unwrap(), &times).unwrap();
         derivatives_agree(name, (&simulation, &cost), (&case.u, &case.sizes));
     });
+}
+
+/// Protects standard errors of bands, whose lines share noise: estimates from records with white noise scatter as they say, behind any window, from one
+/// window or from several. Were lines independent, they would scatter by 1.6 times as much behind a window of Hann.
+#[test]
+fn estimates_from_bands_scatter_as_their_standard_errors_say() -> Result<()> {
+    let (u, step, sigma, repeats) = ([1.0, 40.0, 2.0, 0.0, 0.0], 2e-2, 2e-3, 80);
+    let grid = TimeGrid::steps(0.0, step, 1000)?;
+    let system = Arc::new(Plain::new(Oscillator)?);
+    let pulse = Signal::function(|t| 20.0 * (-((t - 9.6) / 0.08f64).powi(2)).exp());
+    let simulation = Integrator::hht(0.0).simulation(system, grid.clone(), vec![pulse])?;
+    let clean = simulation.run(&u)?.output(1);
+    let cases = [
+        (0.05, Window::Hann, SpectrumPart::Complex),
+        (0.05, Window::Rectangular, SpectrumPart::Complex),
+        (0.1, Window::Hann, SpectrumPart::Amplitude),
+    ];
+    for (resolution, window, part) in cases {
+        let band = Lines::Band { from: 0.3, until: 2.5, resolution };
+        let (mut random, mut squares) = (SplitMix64::new(3), 0.0);
+        for _ in 0..repeats {
+            let mut normal = || (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (TAU * random.unit()).cos();
+            let values = clean.iter().map(|x| x + sigma * normal()).collect();
+            let sensor = Sensor { spectrum: Some(Spectrum { lines: band.clone(), window, part }), ..Sensor::new(1) };
+            let reference = Reference { output: 1, values, deviation: sigma };
+            let cost = LeastSquares::new(grid.times(), vec![reference], 1, Quadrature::Unit)?
+                .with_sensors(Sensors::new(vec![sensor])?, grid.times())?;
+            let mut problem = Problem::new("band", simulation.clone(), Box::new(cost));
+            problem.start = vec![1.0, 38.0, 2.2, 0.0, 0.0];
+            problem.parameters.iter_mut().for_each(|own| own.free = ["c", "d"].contains(&own.name.as_str()));
+            let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+            let statistics = Statistics::of(&problem, &found, Noise::Given)?;
+            for k in problem.free() {
+                squares += ((found.values()[k] - u[k]) / statistics.parameters[k].standard_error).powi(2);
+            }
+        }
+        let size = (squares / (2 * repeats) as f64).sqrt();
+        // of 160 errors, the root mean square is within 17 % three times out of a thousand
+        assert!((size - 1.0).abs() < 0.17, "{window:?}, {part:?}: errors are {size} standard errors");
+    }
+    Ok(())
 }
 
 fn run_up() -> Specification {

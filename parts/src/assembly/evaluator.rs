@@ -271,6 +271,13 @@ impl Evaluator for AssemblyEvaluator<'_> {
         }
     }
 
+    fn solve_all(&mut self, sides: &mut [f64], size: usize) {
+        match &mut self.factors {
+            Factors::Dense(lu) => lu.solve_all(sides),
+            Factors::Sparse(lu) => sides.chunks_exact_mut(size).for_each(|b| lu.solve(b)),
+        }
+    }
+
     fn solve_transposed(&mut self, b: &mut [f64]) {
         match &mut self.factors {
             Factors::Dense(lu) => lu.solve_transposed(b),

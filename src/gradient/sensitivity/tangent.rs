@@ -308,6 +308,39 @@ impl Gradient<'_> {
         Ok(())
     }
 
+    /// Takes rows, one a residual of a reference with a spectrum, back to the samples that its lines are made of, for the run that was seen last: shows one
+    /// row R a sample, so that Σ RᵀR is the covariance of the sum of all rows given, each times the noise of its residual, where samples have white noise
+    /// and residuals have the variance 1. Without a spectrum, nothing is shown.
+    pub fn rows_of_noise(
+        &self,
+        cost: &LeastSquares,
+        reference: usize,
+        rows: &[Vec<f64>],
+        visit: &mut dyn FnMut(&[f64]),
+    ) {
+        let (Some(SensorRun { sensors, run, .. }), Some(first)) = (&self.sensor_run, rows.first()) else { return };
+        let reference = &cost.references()[reference];
+        let (Some(k), Some(spectrum)) = (sensors.of(reference.output), sensors.spectrum(reference.output)) else {
+            return;
+        };
+        let (count, noise) = (self.workspace.simulation.given().grid().count() + 1, spectrum.noise());
+        let mut at = run.spectrum(k).clone();
+        let column = |j: usize| {
+            let mut values = vec![0.0; count];
+            cost.samples(reference).zip(rows).for_each(|(sample, row)| values[cost.places().of(sample)] = row[j]);
+            sensors.pull_back(k, &mut values, &mut at);
+            values
+        };
+        let columns: Vec<Vec<f64>> = (0..first.len()).map(column).collect();
+        let mut row = vec![0.0; first.len()];
+        for i in 0..count {
+            row.iter_mut().zip(&columns).for_each(|(entry, column)| *entry = column[i] / noise);
+            if row.iter().any(|entry| *entry != 0.0) {
+                visit(&row);
+            }
+        }
+    }
+
     /// Derivatives of what sensor `k` shows at all times, by each parameter; of the outputs' slopes nothing is left.
     fn sensor_columns(&self, k: usize, slopes: &mut SensorSlopes) -> Vec<Vec<f64>> {
         let Some(SensorRun { sensors, run, .. }) = &self.sensor_run else { return Vec::new() };

@@ -54,15 +54,25 @@ pub(super) fn met(simulation: &Simulation, u: &[f64], reads: &[f64]) -> Vec<f64>
 
 /// Values that are looked at for bends, at most.
 const LOOKED: usize = 200_000;
+/// Pieces of a step of the grid that are looked at, at most.
+const BETWEEN: usize = 16;
 
-/// Times of the simulation's own grid, or some of them, where `each` has so many values.
+/// Times of the simulation's own grid with others between them, or some of them, where `each` has so many values.
 fn looked_at(simulation: &Simulation, each: usize) -> Vec<f64> {
     let times = simulation.grid().times();
-    let stride = (times.len() * each).div_ceil(LOOKED);
-    times.iter().copied().step_by(stride).collect()
+    let values = times.len() * each.max(1);
+    if values > LOOKED {
+        return times.iter().copied().step_by(values.div_ceil(LOOKED)).collect();
+    }
+    let count = (LOOKED / values).clamp(1, BETWEEN);
+    let between = |pair: &[f64]| {
+        let [from, to] = [pair[0], pair[1]];
+        (0..count).map(move |i| from + (to - from) * i as f64 / count as f64)
+    };
+    times.windows(2).flat_map(between).chain(times.last().copied()).collect()
 }
 
-/// Times around which an input that is a function bends within short pieces of the simulation's own grid: steps that have grown while little moved
+/// Times around which an input that is a function bends within short pieces, of a part of the simulation's own steps or more: steps that have grown while little moved
 /// would go past a pulse. None where it bends so for a good part of the time.
 fn bends(simulation: &Simulation) -> Vec<f64> {
     let times = looked_at(simulation, 1);

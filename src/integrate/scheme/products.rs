@@ -59,13 +59,23 @@ pub(super) struct Room {
     tangent: StateVector,
     moved: Vec<Vec<f64>>,
     zeros: Vec<f64>,
+    /// Right-hand sides of many tangents, one behind the other.
+    sides: Vec<f64>,
 }
 
 impl Room {
     pub fn new(Layout { n, m, .. }: Layout, signature: &Signature) -> Self {
         let zeros = || vec![0.0; n + m];
         let state = || StateVector::zeros(signature);
-        Room { p: zeros(), own: zeros(), seen: state(), tangent: state(), moved: Vec::new(), zeros: zeros() }
+        Room {
+            p: zeros(),
+            own: zeros(),
+            seen: state(),
+            tangent: state(),
+            moved: Vec::new(),
+            zeros: zeros(),
+            sides: Vec::new(),
+        }
     }
 
     pub fn fit(&mut self, balances: &[Prepared]) {
@@ -261,7 +271,43 @@ impl Sequence {
         step: &Step<'_>,
         tangents: &mut [StateVector],
     ) -> Result<()> {
+        if matches!(&self.balances[..], [balance] if balance.is_direct) {
+            return by_sizes!(self.layout, self.push_directly_sized(system, signature, step, tangents));
+        }
         (0..self.balances.len()).try_for_each(|number| self.push(system, signature, step, number, (tangents, &mut [])))
+    }
+
+    /// Pushes tangents through a single balance that is direct.
+    fn push_directly_sized<const N: usize, const M: usize>(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        tangents: &mut [StateVector],
+    ) -> Result<()> {
+        let Layout { n, m, .. } = sized::<N, M>(self.layout);
+        let (mut link, room) = self.link(0, step, tangents.len());
+        link.linearise(system, signature, step)?;
+        let (Some(transfer), level) = (&link.balance.transfer, link.balance.weights.of_level()) else { return Ok(()) };
+        let sides = &mut room.sides;
+        sides.clear();
+        sides.resize((n + m) * tangents.len(), 0.0);
+        for (x, side) in tangents.iter_mut().zip(sides.chunks_exact_mut(n + m)) {
+            let StateVector { q, v, a, a_scheme, lambda, .. } = &mut *x;
+            transfer.forwards([&mut q[..n], &mut v[..n], &mut a[..n], &mut a_scheme[..n]]);
+            lambda.iter_mut().for_each(|lambda| *lambda = 0.0);
+            let (dynamics, constraint) = side.split_at_mut(n);
+            system.push_forward(x, dynamics, constraint);
+            constraint.iter_mut().for_each(|c| *c /= level);
+        }
+        system.solve_all(sides, n + m);
+        for (x, side) in tangents.iter_mut().zip(sides.chunks_exact_mut(n + m)) {
+            side.iter_mut().for_each(|r| *r = -*r);
+            let StateVector { q, v, a, a_scheme, lambda, .. } = x;
+            transfer.add([&mut q[..n], &mut v[..n], &mut a[..n], &mut a_scheme[..n]], &side[..n]);
+            lambda[..m].copy_from_slice(&side[n..]);
+        }
+        Ok(())
     }
 
     /// Pushes tangents through one balance; those of its unknowns are kept where there is room for them.

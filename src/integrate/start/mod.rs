@@ -174,6 +174,9 @@ impl Start {
         let mut violations = Vec::new();
         if !signature.constraints.is_empty() {
             let found = Violations::find(system, signature, &x);
+            if let Some((quantity, value)) = found.no_number(signature) {
+                return Err(Error::NotFinite { quantity, value, time: x.t, step: 0 });
+            }
             violations = found.describe(signature);
             (self.report.position, self.report.velocity) = (found.position, found.velocity);
         }

@@ -71,6 +71,17 @@ impl Violations {
         all.flat_map(|k| [self.position_of(signature, k), self.velocity_of(signature, k)]).flatten().collect()
     }
 
+    /// The first residual that is no number, in words, with its value: no start satisfies that.
+    pub fn no_number(&self, signature: &Signature) -> Option<(String, f64)> {
+        let levels = self.residuals.iter().zip(["residual", "time derivative"]);
+        levels.flat_map(|(values, level)| values.iter().enumerate().map(move |(k, value)| (k, *value, level))).find_map(
+            |(k, value, level)| {
+                let name = &signature.constraints[k].name;
+                (!value.is_finite()).then(|| (format!("{level} of the constraint `{name}`"), value))
+            },
+        )
+    }
+
     /// The rows that are violated in position alone.
     pub fn of_positions(&self, signature: &Signature) -> Vec<String> {
         (0..signature.constraints.len()).filter_map(|k| self.position_of(signature, k)).collect()

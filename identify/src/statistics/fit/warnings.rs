@@ -158,28 +158,44 @@ impl Statistics {
             }
         }
         self.warn_of_what_is_not_explained(warnings);
+        self.warn_of_many_outliers(warnings);
         warnings.extend(self.outputs.iter().filter_map(OutputFit::told_of_sentinels));
         let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
         warnings.extend(overall.map(|found| found.sentence));
         let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
-        let scaled = |output: &OutputFit| output.rmse() / output.deviation;
+        // outliers are no noise, and most samples are none
+        let size = |output: &OutputFit| match self.down_weighted {
+            Some(_) => output.usual_size(),
+            None => output.rmse(),
+        };
+        let scaled = |output: &OutputFit| size(output) / output.deviation;
         let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
         if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
             && scaled(most) > 3.0 * scaled(least)
             // estimated ones are what the residuals say, and where none are given, that is told
             && self.noise != Noise::PerSensor
             && self.outputs.iter().any(|output| output.deviation != 1.0)
-            // outliers are no noise
-            && self.down_weighted.is_none()
         {
             warnings.push(format!(
-                "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \
+                "divided by their deviations, residuals of `{}` are {} times those of `{}`: correct the deviations, which \
                  should be as large as the noise and on which all standard errors rely",
                 most.name,
-                scaled(most) / scaled(least),
+                rounded(scaled(most) / scaled(least), 2),
                 least.name
             ));
         }
+    }
+
+    /// Samples that a robust loss weighs down are outliers only where they are few.
+    fn warn_of_many_outliers(&self, warnings: &mut Vec<String>) {
+        /// Of normal noise of the stated deviation, a sixth is beyond the usual scale of Huber's loss.
+        const MANY: f64 = 0.35;
+        let Some(down) = self.down_weighted.filter(|down| *down as f64 > MANY * self.count as f64) else { return };
+        warnings.push(format!(
+            "the robust loss weighs down {down} of {} samples, where of noise of the stated deviations it would some 18 %: the deviations are too small, or the \
+             model is wrong, and standard errors mean little",
+            self.count
+        ));
     }
 
     /// Records that tell of no motion, or of none that the model has.

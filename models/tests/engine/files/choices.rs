@@ -247,6 +247,9 @@ fn steps_by_a_tolerance_meet_pulses() {
         "100*exp(-((t - 2.513)/0.005)^2)",
         "100*exp(-((t - 2.513)/0.05)^2)",
         "100*max(0, 1 - abs(t - 2.5)/0.1)",
+        // between two of the scenario's own times
+        "1000*step(t - 2.503)*step(2.505 - t)",
+        "1000*exp(-((t - 2.5043)/0.001)^2)",
     ];
     // as an input, and as a part of the force
     for (pulse, own) in pulses.iter().flat_map(|pulse| [(*pulse, "0"), ("0", *pulse)]) {

@@ -247,6 +247,8 @@ impl Spectrum {
         let starts: Vec<usize> =
             (samples.range.start..=samples.range.end - length).step_by((length / 2).max(1)).collect();
         let mut strengths = Vec::new();
+        // lines are one period of the window apart
+        transform.shares_noise = starts.len() > 1 || last > first && self.window.fewest_periods() > 1.0;
         for k in first..=last {
             let phases: Vec<f64> = x.iter().map(|j| TAU * k as f64 * j / length as f64).collect();
             let table = transform.add_table(self.table(&phases, &weights, &x));

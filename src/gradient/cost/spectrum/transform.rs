@@ -54,6 +54,8 @@ pub struct Transform {
     scale: Vec<f64>,
     /// Deviation of what is compared, the same of all lines, for samples of deviation 1.
     behind: f64,
+    /// Lines share noise: they are nearer to each other than what their window tells apart, or their windows overlap.
+    pub(super) shares_noise: bool,
     /// Unit of speeds, of orders.
     pub(super) speeds: Option<SpeedUnit>,
     /// Unit of the input that is divided by, of a frequency response.
@@ -89,6 +91,12 @@ fn product(a: Complex<f64>, b: Complex<f64>) -> f64 {
 }
 
 impl Transform {
+    /// True if lines share noise, so that their residuals are correlated: they are nearer to each other than what their window tells apart, or their
+    /// windows overlap.
+    pub fn shares_noise(&self) -> bool {
+        self.shares_noise
+    }
+
     pub(super) fn new(part: SpectrumPart, samples: usize) -> Self {
         Transform {
             part,
@@ -99,6 +107,7 @@ impl Transform {
             own: Vec::new(),
             scale: Vec::new(),
             behind: 1.0,
+            shares_noise: false,
             speeds: None,
             over: None,
         }
