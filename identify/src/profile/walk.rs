@@ -85,6 +85,10 @@ impl Ground<'_> {
                         true => self.fitted_elsewhere(k, &point)?.unwrap_or(point),
                         false => point,
                     };
+                    let point = match self.summit(k, &last, &point)? {
+                        Some(summit) => summit,
+                        None => point,
+                    };
                     if point.excess >= self.quantile {
                         let (end, between) = match self.between(k, &last, point)? {
                             Between::End(end, between) => (end, between),
@@ -138,6 +142,40 @@ impl Ground<'_> {
             step *= 0.25;
         }
         Ok((Side::Open(last.value), points))
+    }
+
+    /// A point beyond the quantile between two below it, which a step has gone over: the cost rises behind the first one, high already, and falls before
+    /// the second one, and there is a fit where a cubic through both has its maximum.
+    fn summit(&self, k: usize, from: &ProfilePoint, to: &ProfilePoint) -> Result<Option<ProfilePoint>> {
+        /// Excess of the first point, beside the quantile, from which on it is worth a look.
+        const HIGH: f64 = 0.5;
+        /// A maximum this near to the quantile may be beyond it.
+        const MAY_BE_BEYOND: f64 = 0.95;
+        let is_flat = to.excess - from.excess < 0.5 * PART * self.quantile;
+        if from.excess < HIGH * self.quantile || to.excess >= self.quantile || !is_flat {
+            return Ok(None);
+        }
+        let Some([first, second]) = self.slopes(k, [from, to])? else { return Ok(None) };
+        let width = to.value - from.value;
+        let (rise, fall) = (first * width, second * width);
+        if !(rise > 0.0 && fall < 0.0) {
+            return Ok(None);
+        }
+        let gain = to.cost - from.cost;
+        // derivative a t² + b t + rise of the cubic, which falls through zero once from 0 to 1
+        let (a, b) = (3.0 * (rise + fall) - 6.0 * gain, 6.0 * gain - 4.0 * rise - 2.0 * fall);
+        let root = (b * b - 4.0 * a * rise).max(0.0).sqrt();
+        let t = 2.0 * rise / (root - b);
+        let height = from.cost + t * (rise + t * (b / 2.0 + t * a / 3.0));
+        let excess = (2.0 * (height - self.optimum.cost).max(0.0) / self.unit).sqrt();
+        if !(0.0 < t && t < 1.0 && excess > MAY_BE_BEYOND * self.quantile) {
+            return Ok(None);
+        }
+        match self.fit(k, from.value + t * width, &[&from.u, &to.u]) {
+            Ok((point, None)) if point.excess >= self.quantile => Ok(Some(point)),
+            Err(error) if !is_out_of_reach(&error) => Err(error),
+            _ => Ok(None),
+        }
     }
 
     /// Where the excess is the quantile, between a point below and one above it, by false position that does not stick to one side (the
@@ -227,19 +265,24 @@ impl Ground<'_> {
     /// Whether the cost rises between two points by more than its slopes allow. A bound of another parameter bends the least cost and leaves its
     /// slope as it is, that of the cost by the parameter alone (the envelope theorem).
     fn is_jump(&self, k: usize, below: &ProfilePoint, above: &ProfilePoint) -> Result<bool> {
+        let Some([first, second]) = self.slopes(k, [below, above])? else { return Ok(false) };
+        let steepest = first.abs().max(second.abs());
+        Ok(above.cost - below.cost > JUMP * steepest * (above.value - below.value).abs())
+    }
+
+    /// Slopes of the cost by the parameter at two points; none where one of them cannot be known, which is no reason to stop.
+    fn slopes(&self, k: usize, points: [&ProfilePoint; 2]) -> Result<Option<[f64; 2]>> {
         let interrupt = &self.settings.options.interrupt;
         let mut engine = Ensemble::by_parameters(self.problem, &[k])?.interrupted_by(interrupt);
-        let mut slope = vec![0.0; above.u.len()];
-        let mut steepest = 0.0_f64;
-        for point in [below, above] {
+        let (mut slope, mut slopes) = (vec![0.0; points[0].u.len()], [0.0; 2]);
+        for (point, own) in points.into_iter().zip(&mut slopes) {
             match engine.cost_and_gradient(&point.u, self.settings.gradient, &mut slope) {
-                Ok(_) => steepest = steepest.max(slope[k].abs()),
-                // what cannot be known there is no reason to stop
-                Err(error) if is_out_of_reach(&error) => return Ok(false),
+                Ok(_) => *own = slope[k],
+                Err(error) if is_out_of_reach(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
-        Ok(above.cost - below.cost > JUMP * steepest * (above.value - below.value).abs())
+        Ok(Some(slopes))
     }
 
     /// The other parameters at `value` of parameter `k`, if they go on from two points as they have changed between them, within their bounds.

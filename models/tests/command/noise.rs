@@ -250,6 +250,14 @@ fn robust_losses_are_read_and_told() {
         "{}",
         run.out
     );
+    // deviations that cannot be right are told, whatever the loss
+    place.write("problem.toml", problem("loss = \"huber\"", "").replace("1e-3", "1e-5"));
+    let run = place.run("identify problem.toml");
+    assert!(
+        run.out.contains("the robust loss weighs down") || run.err.contains("the robust loss weighs down"),
+        "{}",
+        run.err
+    );
     for (cost, x, parts) in [
         ("loss = \"hubber\"", "", ["no loss `hubber` in [cost];", "did you mean `huber`?"]),
         ("loss = \"huber\"\nloss_scale = 0", "", ["loss_scale in [cost]: 0 is not positive", "give a scale"]),

@@ -31,6 +31,8 @@ enum Shape {
     Sudden(f64),
     /// e^-u_2 saturates: the data say that u_2 is large, no more.
     Saturated,
+    /// u_0² in the place of u_0: linear in that, and the same to both sides of zero.
+    Squared(f64),
 }
 
 impl Model for Forced {
@@ -38,6 +40,7 @@ impl Model for Forced {
         let mut parameters = vec![Parameter::new("u_0", "N", 2.0), Parameter::new("u_1", "N", -1.0)];
         match self.shape {
             Shape::Linear | Shape::Sudden(_) => {}
+            Shape::Squared(nominal) => parameters[0].nominal = nominal,
             Shape::Sum | Shape::Akin => parameters.push(Parameter::new("u_2", "N", 1.0)),
             Shape::Saturated => parameters.push(Parameter::new("u_2", "1", 9.0)),
         }
@@ -58,6 +61,7 @@ impl Model for Forced {
     fn force<D: Number>(&self, t: D, _q: &[D], _v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
         let more = match self.shape {
             Shape::Linear => D::from(0.0),
+            Shape::Squared(_) => (u[0] * u[0] - u[0]) * t.sin(),
             Shape::Akin => u[2] * (t + 0.7).sin(),
             Shape::Sudden(from) => D::from(if u[0].re() > from { 1.0 } else { 0.0 }) * (t * 7.0).sin(),
             Shape::Sum => u[2] * t.sin(),
@@ -103,6 +107,28 @@ fn profiles_of_linear_residuals_are_parabolas() {
         let width = to - from;
         assert!((lower - from).abs() < 1e-3 * width && (upper - to).abs() < 1e-3 * width, "{own:?}");
     }
+}
+
+/// Protects ends before a hump: where a parameter enters by its square, zero is beyond the end by little, and the mirrored values are below the quantile
+/// again; steps must not go over it.
+#[test]
+fn ends_before_a_hump_are_found() {
+    let mut humps = 0;
+    for nominal in (0..40).map(|k| 0.04 + 0.004 * f64::from(k)) {
+        let found = of(&problem(Shape::Squared(nominal)));
+        let own = &found.profiles[0];
+        let (square, deviation) = (own.value * own.value, 2.0 * own.value.abs() * own.standard_error);
+        let height = square / (found.quantile * deviation);
+        if height < 1.01 {
+            continue;
+        }
+        let ends = [-1.0, 1.0].map(|sign| (square + sign * found.quantile * deviation).sqrt());
+        let (lower, upper) = own.interval();
+        let near = |end: f64, exact: f64| (end - exact).abs() < 2e-3 * exact;
+        assert!(near(lower, ends[0]) && near(upper, ends[1]), "{nominal}, {height}: {lower} {upper} {ends:?}");
+        humps += usize::from(height < 1.4);
+    }
+    assert!(humps >= 3, "{humps}");
 }
 
 /// Protects verdicts: parameters that make up for each other have no interval, and one that the data only keep from falling has a lower

@@ -197,6 +197,7 @@ impl Spectrum {
         transform.room(frequencies.len(), count)?;
         let weights: Vec<f64> = (0..count).map(|j| self.window.weight((j as f64 + 0.5) / count as f64 - 0.5)).collect();
         self.apart(frequencies, samples.duration())?;
+        transform.shares_noise = frequencies.len() > 1 && self.window.fewest_periods() > 1.0;
         for &frequency in frequencies {
             let line = || format!("the line at {frequency} Hz");
             positive(frequency, line, "a frequency")?;
@@ -291,6 +292,8 @@ impl Spectrum {
     ) -> Result<()> {
         positive(revolutions, || "a window of an order".to_string(), "a number of revolutions")?;
         let speed = shaft.speed;
+        // windows about speeds that are near to each other overlap
+        transform.shares_noise = orders.len() * speeds.len() > 1;
         for &asked in speeds {
             let (window, middle) = shaft.window(samples, asked, revolutions)?;
             let phases = &shaft.angle[window.clone()];
