@@ -2,7 +2,9 @@
 
 use super::console::{tell, waiting};
 use super::output::Output;
+use super::remedy;
 use super::settings::{self, ProblemArguments, tell_of_deviations};
+use super::step_error;
 use super::{ExitStatus, watch_for_interrupt};
 use costate::shown::{number, rounded};
 use costate_identify::Settings;
@@ -14,6 +16,7 @@ use costate_identify::table::table;
 use costate_identify::{Error, Result};
 use costate_report::{Folder, landscape_json};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -48,6 +51,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let problem = settings::build(&specification, registry)?;
     let area = arguments.area(&problem)?;
     tell_of_deviations(&problem);
+    let is_recorded = specification.data.is_some() || !specification.experiments.is_empty();
+    let are_chosen =
+        specification.step.is_some() || specification.substeps.is_some() || specification.tolerance.is_some();
+    if is_recorded && !are_chosen {
+        tell(
+            "note: the map is that of these time steps; `identify` divides them where they shift what it finds, and --substeps N does it here",
+        );
+    }
     problem.told_of_jumps(&problem.start)?.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let methods = arguments.methods.iter().map(|name| name.parse::<Method>()).collect::<Result<Vec<Method>>>()?;
     let options = Options { interrupt: watch_for_interrupt(), ..specification.options.clone() };
@@ -60,6 +71,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     });
     drop(progress);
     let found = found?;
+    let sure = found.ways.iter().filter(|way| way.cost.is_finite());
+    if let Some(best) = sure.min_by(|a, b| a.cost.total_cmp(&b.cost)).and_then(|way| way.points.last()) {
+        let mut u = problem.start.clone();
+        found.parameters.iter().zip(best).for_each(|(&k, value)| u[k] = *value);
+        step_error::warn_of(&problem, &u, &remedy::in_words(&specification.finer_steps()), Instant::now());
+    }
     let document = landscape_json(&problem, &found);
     let write = |folder: &Folder| folder.landscape(&problem, &found, document.clone());
     let files = "landscape.json, landscape.csv, figure";

@@ -6,6 +6,7 @@ use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{ExitStatus, kept};
+use costate::jumps;
 use costate::scheme::{self, Counters};
 use costate::shown::rounded;
 use costate::shown::shown;
@@ -61,6 +62,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let written = folder.as_ref().map_or(Ok(()), write);
     drop(waiting);
     estimate.warn(finer);
+    if began.elapsed().as_secs_f64() < LONGEST {
+        let found = jumps::jumps(simulation, None, u)?;
+        jumps::of_motion(&found).iter().for_each(|sentence| tell(&format!("note: {sentence}")));
+    }
     if arguments.output.json {
         print_document(&format!("{document:#}"));
         return Ok(kept(written));
@@ -76,6 +81,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     }
     Ok(ExitStatus::Success)
 }
+
+/// Runs that take longer, in s, are not looked at for jumps.
+const LONGEST: f64 = 5.0;
 
 /// Says before a run that its files will be large.
 fn warn_of_size(simulation: &Simulation, folder: &Folder) {

@@ -120,7 +120,8 @@ pub(crate) fn export(model: &FileModel) -> String {
     );
     text += &signature_of(signature);
     text += "    }\n";
-    let columns = signature.coordinates.len().max(1);
+    // entries of all unknowns, states among them
+    let columns = signature.unknown_count().max(1);
     let entry = |k: u32| format!("mass[({}, {})]", k as usize / columns, k as usize % columns);
     let in_motion = "t: D, q: &[D], v: &[D], w: &[D], u: &[D]";
     let (mut functions, mut tables) = (Vec::new(), Tables::default());

@@ -459,7 +459,7 @@ joints take a point and directions of the world at the start: `{ from = \"ground
 
     pub(crate) const JOINT_SPRING: Keys = Keys {
         head: "[joint_spring.NAME]",
-        about: "In a joint's turn (revolute, cylindrical, screw, planar), or in its way (prismatic, cylindrical, screw, in line).",
+        about: "In a joint's turn (revolute, cylindrical, screw, planar), or in its way (prismatic, cylindrical, screw, in line). Angles are those from -π to π: where a joint turns beyond half a turn, a stiffness jumps, which does not matter to a damping or a law of `x'` alone.",
         rows: r#"| `of` | text | | must be given | the joint | `"hinge"` |
 | `freedom` | `turn` or `slide` | | `turn` | about the axis, or along it | `"turn"` |
 | `stiffness` | value | N m/rad or N/m | 0 | | `"k"` |

@@ -40,8 +40,7 @@ const NUDGE: f64 = 1e-6;
 const ASKED: usize = 3;
 
 /// What to do where a motion goes through jumps, for sentences that go on.
-pub const REMEDY: &str =
-    "make the passage smooth over several time steps, with 0.5*(1 + tanh(x/w)) where a formula has step(x)";
+pub const REMEDY: &str = "make the passage smooth over several time steps, with 0.5*(1 + tanh(x/w)) where a formula has step(x); angles of joints in space jump behind half a turn";
 
 /// A row that jumps during a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,16 +71,30 @@ impl std::fmt::Display for Jump {
     }
 }
 
-/// All of them in a sentence with what to do; none where there are none.
-pub fn in_a_sentence(jumps: &[Jump]) -> Option<String> {
+/// The first of them, in words; none where there are none.
+fn in_words(jumps: &[Jump]) -> Option<String> {
     const TOLD: usize = 2;
     let told: Vec<String> = jumps.iter().take(TOLD).map(Jump::to_string).collect();
     let more = if jumps.len() > TOLD { format!(" (and {} more)", jumps.len() - TOLD) } else { String::new() };
-    (!jumps.is_empty()).then(|| {
+    (!jumps.is_empty()).then(|| format!("the motion goes through jumps: {}{more}", told.join("; ")))
+}
+
+/// All of them in a sentence with what to do; none where there are none.
+pub fn in_a_sentence(jumps: &[Jump]) -> Option<String> {
+    in_words(jumps).map(|jumps| {
         format!(
-            "the motion goes through jumps: {}{more}; that their moments move with the parameters is in no derivative, so gradients, standard \
-             errors and influences can be wrong by any amount, zero among them: {REMEDY}",
-            told.join("; ")
+            "{jumps}; that their moments move with the parameters is in no derivative, so gradients, standard errors and influences can be wrong by any \
+             amount, zero among them: {REMEDY}"
+        )
+    })
+}
+
+/// All of them in a sentence on the motion alone.
+pub fn of_motion(jumps: &[Jump]) -> Option<String> {
+    in_words(jumps).map(|jumps| {
+        format!(
+            "{jumps}; steps across them are of first order, and forces that see the angle of a joint in space jump behind half a turn, where those of a \
+             spring would go on"
         )
     })
 }

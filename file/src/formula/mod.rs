@@ -123,7 +123,7 @@ pub(crate) const FUNCTIONS: &str = "\
 | `exp`, `expm1`, `ln`, `log1p`, `log2`, `log10` | |
 | `sph_j0`, `sph_j1`, `sph_j2` | spherical Bessel functions; `sph_j0(x)` is sin(x)/x, 1 at 0 |
 | `sqrt`, `cbrt`, `hypot(x, y)`, `abs`, `sign` | `sign(0)` is 0 |
-| `min(a, b)`, `max(a, b)`, `clamp(x, lowest, highest)`, `mod(a, b)` | |
+| `min(a, b)`, `max(a, b)`, `clamp(x, lowest, highest)`, `mod(a, b)` | the rest of a/b with the sign of a |
 | `if(condition, a, b)` | a where the condition holds, else b; conditions are made with `<`, `<=`, `>`, `>=`, `and`, `or`, `not` |
 | `step(x)` | 0 below 0, 1 from there on |
 | `viscous(v, d)` | friction `d*v` |

@@ -133,3 +133,18 @@ fn what_is_no_number_is_told() {
         run.err
     );
 }
+
+// Protects exports with states: the mass matrix of what is written has the places of the coordinates, however many states there are beside them.
+#[test]
+fn exported_masses_are_in_their_places() {
+    let place = Place::new();
+    let text = "name = \"coupled\"\nunits = false\ncoordinates = { x = \"m\", y = \"m\" }\nstates = { z = \"1\" }\n\
+                force = { x = \"-k*x + z\", y = \"-k*y\" }\nrates = { z = \"-z\" }\noutputs = { x = { unit = \"m\", is = \"x\" } }\n\
+                mass = { x = \"m\", y = \"2*m\", \"x, y\" = \"0.3*m\" }\n[parameters]\nk = { nominal = 3.0 }\nm = { nominal = 1.0 }\n";
+    place.write("coupled.toml", text);
+    let rust = place.good("export coupled.toml").out;
+    for entry in ["mass[(0, 0)] =", "mass[(0, 1)] =", "mass[(1, 0)] =", "mass[(1, 1)] ="] {
+        assert!(rust.contains(entry), "{entry}\n{rust}");
+    }
+    assert!(!rust.contains("mass[(2") && !rust.contains(", 2)]"), "{rust}");
+}

@@ -281,7 +281,12 @@ impl Modes {
         let slopes: Vec<Complex<f64>> = slopes.collect();
         if slopes.iter().any(|slope| !(slope.re.is_finite() && slope.im.is_finite())) {
             let problem = format!("its derivatives by parameters are not finite at {}", mode.eigenvalue);
-            let remedy = "change a damping by a small part: at critical damping two modes are one";
+            let remedy = match mode.slope.norm() > f64::MIN_POSITIVE {
+                true => {
+                    "a function has no second derivative where the mechanism rests (a root, a power, abs at 0): make it smooth there"
+                }
+                false => "change a damping by a small part: at critical damping two modes are one",
+            };
             return Err(Error::invalid("the mode", problem, remedy));
         }
         Ok(slopes)
