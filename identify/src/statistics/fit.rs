@@ -198,6 +198,8 @@ pub struct Statistics {
     pub is_noise_free: bool,
     /// Number of samples that a robust loss weighs down; `None` for plain squares.
     pub down_weighted: Option<usize>,
+    /// So many would be of normal noise of the stated deviations.
+    expected_down: f64,
     /// So many of them are independent, where residuals are correlated and count as what they are worth.
     pub independent: Option<f64>,
     /// n minus the number of determined directions.
@@ -323,6 +325,7 @@ impl Statistics {
             residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
             down_weighted: residuals.robust.as_ref().map(|robust| robust.down),
+            expected_down: residuals.robust.as_ref().map_or(0.0, |robust| robust.expected),
             independent: problem.independent(n),
             degrees_of_freedom,
             cost_unit: residuals.most * variance,

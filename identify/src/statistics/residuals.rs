@@ -1,5 +1,6 @@
 //! Residuals as statistics want them: over deviations, but without the weights of a quadrature.
 
+use super::tail::normal;
 use crate::beside::{Row, with_rows};
 use crate::ensemble::{Member, join};
 use crate::problem::Problem;
@@ -41,6 +42,8 @@ pub(super) struct Robust {
     curvatures: f64,
     /// Residuals beyond the scale of their loss.
     pub down: usize,
+    /// So many would be of normal noise of the stated deviations.
+    pub expected: f64,
 }
 
 impl Robust {
@@ -51,8 +54,14 @@ impl Robust {
             squares: sum.squares + own.squares,
             curvatures: sum.curvatures + own.curvatures,
             down: sum.down + own.down,
+            expected: sum.expected + own.expected,
         };
         is_robust.then(|| sums.fold(Robust::default(), add))
+    }
+
+    /// Takes so many residuals into account that have a loss.
+    fn expect(&mut self, loss: &Loss, count: usize) {
+        self.expected += count as f64 * loss.scale().map_or(0.0, normal);
     }
 
     /// Takes in a residual; its pull.
@@ -134,16 +143,17 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
                 return;
             };
             let weight = row.weight / most;
-            let mut scale = |factor: f64| {
+            let mut scale = |factor: f64, to: &mut dyn FnMut(&[f64])| {
                 scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
-                scaled.clone()
+                to(&scaled);
             };
-            fitted.add(&scale(weight.sqrt()), weight.sqrt() * pull);
+            scale(weight.sqrt(), &mut |row| fitted.add(row, weight.sqrt() * pull));
             match shared[row.reference] {
-                true => of_lines[row.reference].push(scale(weight)),
-                false => spread.add(&scale(weight), weight * pull),
+                true => scale(weight, &mut |slopes| of_lines[row.reference].push(slopes.to_vec())),
+                false => scale(weight, &mut |row| spread.add(row, weight * pull)),
             }
         })?;
+        costs[k].losses().iter().zip(&of_references).for_each(|(loss, own)| robust.expect(loss, own.len()));
         if let Some(spread) = &mut own.1 {
             for (reference, rows) in of_lines.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
                 gradient.rows_of_noise(costs[k], reference, rows, &mut |row| spread.add(row, 0.0));

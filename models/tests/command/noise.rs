@@ -253,11 +253,12 @@ fn robust_losses_are_read_and_told() {
     // deviations that cannot be right are told, whatever the loss
     place.write("problem.toml", problem("loss = \"huber\"", "").replace("1e-3", "1e-5"));
     let run = place.run("identify problem.toml");
-    assert!(
-        run.out.contains("the robust loss weighs down") || run.err.contains("the robust loss weighs down"),
-        "{}",
-        run.err
-    );
+    let told = |run: &run::Run| [&run.out, &run.err].iter().any(|text| text.contains("the robust loss weighs down "));
+    assert!(told(&run), "{}", run.err);
+    // a loss that weighs most of any noise down says nothing of deviations
+    place.write("problem.toml", problem("loss = \"huber\"\nloss_scale = 0.2", ""));
+    let run = place.run("identify problem.toml");
+    assert!(!told(&run), "{} {}", run.out, run.err);
     for (cost, x, parts) in [
         ("loss = \"hubber\"", "", ["no loss `hubber` in [cost];", "did you mean `huber`?"]),
         ("loss = \"huber\"\nloss_scale = 0", "", ["loss_scale in [cost]: 0 is not positive", "give a scale"]),

@@ -188,13 +188,17 @@ impl Statistics {
 
     /// Samples that a robust loss weighs down are outliers only where they are few.
     fn warn_of_many_outliers(&self, warnings: &mut Vec<String>) {
-        /// Of normal noise of the stated deviation, a sixth is beyond the usual scale of Huber's loss.
-        const MANY: f64 = 0.35;
-        let Some(down) = self.down_weighted.filter(|down| *down as f64 > MANY * self.count as f64) else { return };
+        /// So many times as many as there would be of normal noise, and more by this part of all.
+        const MANY: f64 = 2.0;
+        const MORE: f64 = 0.15;
+        let (n, expected) = (self.count as f64, self.expected_down);
+        let are_many = |down: f64| down > MANY * expected && down > expected + MORE * n;
+        let Some(down) = self.down_weighted.filter(|down| are_many(*down as f64)) else { return };
         warnings.push(format!(
-            "the robust loss weighs down {down} of {} samples, where of noise of the stated deviations it would some 18 %: the deviations are too small, or the \
-             model is wrong, and standard errors mean little",
-            self.count
+            "the robust loss weighs down {} % of the samples, and would {} % of noise of the stated deviations: these are too small, or the model is wrong, and \
+             standard errors mean little",
+            rounded(100.0 * down as f64 / n, 2),
+            rounded(100.0 * expected / n, 2)
         ));
     }
 
