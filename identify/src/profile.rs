@@ -1,7 +1,7 @@
 //! Profile likelihoods: what the data say of each parameter, where the cost is no parabola.
 //!
 //! A parameter is moved away from the optimum step by step; at each value the others are fitted again, from where they were before. The
-//! *excess* there, z = √(2 (J - J*)/s²), is the number of standard errors that the cost has risen by, with s² = [`Statistics::cost_unit`]: where
+//! *excess* there, z = √(2 (J - J*)/s²), is the number of standard errors that the cost has risen by, with s² = [`ParameterStatistics::cost_unit`]: where
 //! the cost is a parabola, z = |u - u*|/σ_u. The 95 % interval ends where z reaches Student's quantile (that of the normal distribution for given
 //! noise: 2 (J - J*) = 3.84; Raue et al. 2009). Both sides of all parameters are [`Work`] that is divided.
 
@@ -12,7 +12,7 @@ mod walk;
 pub use verdict::Identifiable;
 
 use crate::problem::Problem;
-use crate::statistics::Statistics;
+use crate::statistics::{ParameterStatistics, Statistics};
 use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Identification, Means, Remedy, Result, Settings};
 use costate::signature::Parameter;
@@ -165,8 +165,9 @@ pub fn profiles(
         let remedy = "leave the constraints out, or take the standard errors";
         return Err(Error::invalid(what, "its parameters keep to constraints, which profiles do not know", remedy));
     }
-    let (unit, quantile) = (statistics.cost_unit, statistics.quantile());
-    if statistics.is_noise_free || !(unit > 0.0 && (unit * quantile).is_finite()) {
+    let quantile = statistics.quantile();
+    let units: Vec<f64> = statistics.parameters.iter().map(|own: &ParameterStatistics| own.cost_unit).collect();
+    if statistics.is_noise_free || !units.iter().all(|unit| *unit > 0.0 && (unit * quantile).is_finite()) {
         let problem = "there is no noise beside which the cost could rise: the data are reproduced to round-off";
         return Err(Error::invalid(
             what,
@@ -178,7 +179,7 @@ pub fn profiles(
     let u = found.values();
     let cost = problem.gradient()?.cost(&u)?;
     let optimum = ProfilePoint { value: f64::NAN, cost, excess: 0.0, u };
-    let ground = Ground { problem, settings, free: &free, optimum, unit, quantile };
+    let ground = Ground { problem, settings, free: &free, optimum, units, quantile };
     let sides = |&parameter: &usize| {
         let (standard_error, from) = (statistics.parameters[parameter].standard_error, &ground.optimum.u[..]);
         [-1.0, 1.0].map(|direction| Walk { parameter, direction, standard_error, from })
@@ -197,9 +198,10 @@ pub fn profiles(
         points.extend(others);
         profiles.push(Profile::of(k, &statistics.parameters[k], (lower, upper), points, quantile));
     }
-    let is_better = |point: &&ProfilePoint| point.cost < cost - BETTER * unit;
-    let all = profiles.iter().flat_map(|profile: &Profile| &profile.points).filter(is_better);
-    let better = all.min_by(|a, b| a.cost.total_cmp(&b.cost)).cloned();
+    let of_all =
+        profiles.iter().flat_map(|own: &Profile| own.points.iter().map(|point| (point, ground.units[own.parameter])));
+    let lower = of_all.filter(|(point, unit)| point.cost < cost - BETTER * unit).map(|(point, _)| point);
+    let better = lower.min_by(|a, b| a.cost.total_cmp(&b.cost)).cloned();
     Ok(Profiles { profiles, quantile, better })
 }
 

@@ -49,6 +49,9 @@ const ENOUGH: f64 = 0.1;
 const PATIENCE: [usize; 2] = [2, 4];
 /// The tolerance of a first run, from which sizes are taken.
 const ROUGH: f64 = 1e-2;
+/// Where it does not do: the next one beside it, and the last one.
+const FINER: f64 = 1e-3;
+const FINEST: f64 = 1e-7;
 /// Part of the tolerance that a pass aims at.
 const AIM: f64 = 0.5;
 /// Part of the tolerance that local errors are to add up to in the first pass.
@@ -90,10 +93,13 @@ impl Simulation {
         self.check_parameters(u)?;
         // sizes come from a run that need not be exact
         let stops = met(self, u, reads);
-        let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, &stops)?;
-        let rough = scout.times()?.len() as f64;
+        let (scout, count) = self.scouted(u, smallest, &stops)?;
+        let (roughness, rough) = (scout.allowed, count as f64);
         let expected = (rough * (scout.sum / (FIRST * tolerance)).sqrt()).min(MODEST.max(BEYOND_ROUGH * rough));
-        let (mut sizes, mut allowed) = (scout.sizes, ROUGH * limit(rough * rough / (expected * expected)));
+        // more is known to fail where finer steps had to be tried
+        let most = if roughness < ROUGH { roughness } else { f64::INFINITY };
+        let allowed = roughness * limit(rough * rough / (expected * expected));
+        let (mut sizes, mut allowed) = (scout.sizes, allowed.min(most));
         let mut accepted: Option<Controlled> = None;
         // error and number of steps of the pass before, and how often it did not help to take more of them
         let (mut before, mut in_vain) = ((f64::INFINITY, 0), 0);
@@ -138,7 +144,7 @@ impl Simulation {
                 break;
             }
             before = (error, count);
-            allowed *= limit((AIM * tolerance / error).clamp(0.01, 100.0));
+            allowed = (allowed * limit((AIM * tolerance / error).clamp(0.01, 100.0))).min(most);
         }
         if let Some(best) = accepted {
             return Ok(self.even(u, &best, tolerance, (&stops, reads)).unwrap_or(best));
@@ -146,6 +152,21 @@ impl Simulation {
         let problem = format!("with {} steps, {trouble}, and more of them do not help", before.1);
         let remedy = "ask for less, or simulate a shorter time: the motion amplifies errors, or round-off is reached";
         Err(Error::invalid(format!("a tolerance of {}", shown(tolerance)), problem, remedy))
+    }
+
+    /// A first run, and the number of its times. Where steps would have to be shorter than there are, those before may have been too long, and have led to
+    /// another solution of their equations, from which nothing leads on: then finer ones are tried.
+    fn scouted<'s>(&'s self, u: &'s [f64], smallest: Option<f64>, stops: &[f64]) -> Result<(Chooser<'s>, usize)> {
+        let (mut roughness, mut failure) = (ROUGH, None);
+        loop {
+            let mut scout = Chooser::new(self, u, (roughness, smallest), None, stops)?;
+            match scout.times() {
+                Ok(times) => return Ok((scout, times.len())),
+                Err(error @ Error::StepTooSmall { .. }) if roughness > FINEST => failure = failure.or(Some(error)),
+                Err(error) => return Err(failure.unwrap_or(error)),
+            }
+            roughness *= FINER;
+        }
     }
 
     /// The run on steps that were chosen, and its errors. Where it, or that with steps half as long, fails in a step (which no other run has

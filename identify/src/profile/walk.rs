@@ -34,7 +34,8 @@ pub(super) struct Ground<'a> {
     pub settings: &'a Settings,
     pub free: &'a [usize],
     pub optimum: ProfilePoint,
-    pub unit: f64,
+    /// Of each parameter, see [`ParameterStatistics::cost_unit`](crate::statistics::ParameterStatistics::cost_unit).
+    pub units: Vec<f64>,
     pub quantile: f64,
 }
 
@@ -167,7 +168,7 @@ impl Ground<'_> {
         let root = (b * b - 4.0 * a * rise).max(0.0).sqrt();
         let t = 2.0 * rise / (root - b);
         let height = from.cost + t * (rise + t * (b / 2.0 + t * a / 3.0));
-        let excess = (2.0 * (height - self.optimum.cost).max(0.0) / self.unit).sqrt();
+        let excess = (2.0 * (height - self.optimum.cost).max(0.0) / self.units[k]).sqrt();
         if !(0.0 < t && t < 1.0 && excess > MAY_BE_BEYOND * self.quantile) {
             return Ok(None);
         }
@@ -344,7 +345,7 @@ impl Ground<'_> {
         }
         match (best, failure) {
             (Some((cost, u, early)), _) => {
-                let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.unit).sqrt();
+                let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.units[k]).sqrt();
                 Ok((ProfilePoint { value, cost, excess, u }, early))
             }
             (None, Some(failure)) => Err(failure),

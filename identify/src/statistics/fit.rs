@@ -9,7 +9,7 @@ mod warnings;
 
 pub use bodies::BodyStatistics;
 pub use criteria::fits;
-use criteria::{correlation, covariance, criteria, outputs, root};
+use criteria::{correlation, cost_units, covariance, criteria, outputs, root, root_of_curvature};
 pub use dependent::DependentStatistics;
 pub use noise::Noise;
 
@@ -82,6 +82,9 @@ pub struct ParameterStatistics {
     pub intervals: [(f64, f64); 3],
     /// The 95 % interval as it is without bounds, where that is another one.
     pub beyond_bounds: Option<(f64, f64)>,
+    /// Twice what the cost rises by where the parameter is one standard error off, and the others follow. Of independent residuals of one weight, it
+    /// is one number for all parameters; others are worth more or less to each. Where there is no standard error: the largest of the others'.
+    pub cost_unit: f64,
 }
 
 /// Fit of an output: how well it is reproduced.
@@ -204,8 +207,6 @@ pub struct Statistics {
     pub independent: Option<f64>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
-    /// Twice what the cost rises by where a parameter is one standard error off, and the others follow.
-    pub cost_unit: f64,
     /// Sum of the squared residuals over their deviations, χ².
     pub chi_square: f64,
     /// Akaike's information criterion, AIC.
@@ -311,7 +312,10 @@ impl Statistics {
         let covariance = covariance(&identifiability, &root_of_noise);
         // whatever the noise is
         let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
-        let correlation = correlation(&self::covariance(&identifiability, &root(&residuals, &identifiability, some)));
+        let by_noise = self::covariance(&identifiability, &root(&residuals, &identifiability, some));
+        let by_curvature = self::covariance(&identifiability, &root_of_curvature(&identifiability, some));
+        let correlation = correlation(&by_noise);
+        let cost_units = cost_units(&identifiability, residuals.most * variance, [&by_noise, &by_curvature], u.len());
         let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();
@@ -328,7 +332,6 @@ impl Statistics {
             expected_down: residuals.robust.as_ref().map_or(0.0, |robust| robust.expected),
             independent: problem.independent(n),
             degrees_of_freedom,
-            cost_unit: residuals.most * variance,
             chi_square,
             aic,
             bic,
@@ -344,7 +347,8 @@ impl Statistics {
             identifiability,
             warnings: Vec::new(),
         };
-        statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
+        let parameter = |(k, unit)| statistics.parameter(problem, u, &free, (k, unit));
+        statistics.parameters = cost_units.into_iter().enumerate().map(parameter).collect();
         statistics.dependent = statistics.of_dependent(problem, u, &root_of_noise);
         statistics.combinations = statistics.of_combinations(u.len(), &root_of_noise);
         statistics.bodies = statistics.of_bodies(problem, u, &root_of_noise);
@@ -437,7 +441,13 @@ impl Statistics {
         pairs.filter_map(|(i, j)| self.ellipse(i, j).map(|(x, y)| (i, j, x, y))).collect()
     }
 
-    fn parameter(&self, problem: &Problem, u: &[f64], free: &[usize], k: usize) -> ParameterStatistics {
+    fn parameter(
+        &self,
+        problem: &Problem,
+        u: &[f64],
+        free: &[usize],
+        (k, cost_unit): (usize, f64),
+    ) -> ParameterStatistics {
         let Identifiability { parameters, without_influence, involved, .. } = &self.identifiability;
         let place = parameters.iter().position(|p| p.index == k);
         let determinacy = match place {
@@ -470,8 +480,17 @@ impl Statistics {
         let beyond_bounds = (standard_error.is_finite() && cut[1] != intervals[1]).then_some(intervals[1]);
         let intervals = cut;
         let at_start = free.contains(&k) && value == problem.start[k];
-        let own =
-            ParameterStatistics { name, unit, value, determinacy, at_start, standard_error, intervals, beyond_bounds };
+        let own = ParameterStatistics {
+            name,
+            unit,
+            value,
+            determinacy,
+            at_start,
+            standard_error,
+            intervals,
+            beyond_bounds,
+            cost_unit,
+        };
         let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
         if is_decided { ParameterStatistics { determinacy: Determinacy::FromPrior, ..own } } else { own }
     }

@@ -119,9 +119,6 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
     let beside = problem.rows_beside(u)?;
-    let shares_noise = |cost: &LeastSquares, reference: usize| {
-        cost.spectrum(&cost.references()[reference]).is_some_and(|spectrum| spectrum.shares_noise())
-    };
     let any_shares = costs.iter().any(|cost| (0..cost.references().len()).any(|k| shares_noise(cost, k)));
     let differ = most > least * (1.0 + 1e-6) || !beside.is_empty() || any_shares;
     let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
@@ -185,6 +182,11 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let count = data.rows;
     let fitted = with_rows(data, &beside, most.sqrt().recip());
     Ok(Residuals { fitted, beside, count, most, spread, chi_square, robust, of_references, largest })
+}
+
+/// True for a reference that is compared by lines of a spectrum that share noise.
+pub(crate) fn shares_noise(cost: &LeastSquares, reference: usize) -> bool {
+    cost.spectrum(&cost.references()[reference]).is_some_and(|spectrum| spectrum.shares_noise())
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.

@@ -158,7 +158,7 @@ pub(super) struct Chooser<'s> {
     simulation: &'s Simulation,
     u: &'s [f64],
     /// The local error of a step, beside sizes, that is allowed.
-    allowed: f64,
+    pub allowed: f64,
     /// The sum of all local errors beside sizes.
     pub sum: f64,
     smallest: f64,

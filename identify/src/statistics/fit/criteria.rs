@@ -13,14 +13,18 @@ use costate::signature::Quantity;
 use costate::spread::root_mean_square;
 use nalgebra::DMatrix;
 
+/// B of the covariance B Bᵀ of determined directions as the curvature of the cost alone has it: as if all residuals were independent and of one weight.
+pub(super) fn root_of_curvature(found: &Identifiability, variance: f64) -> DMatrix<f64> {
+    let entry = |i: usize, j: usize| found.vectors[(i, j)] / found.singular_values[j] * variance.sqrt();
+    DMatrix::from_fn(found.active.len(), found.rank, entry)
+}
+
 /// B of the covariance B Bᵀ of determined directions, in columns of unit length, from the singular value decomposition. `variance`: that of residuals
 /// over their deviations; priors and modes are taken at their word.
 pub(super) fn root(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
     let (p, rank) = (found.active.len(), found.rank);
-    let part =
-        |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
     match &residuals.spread {
-        None => part(1) * variance.sqrt(),
+        None => root_of_curvature(found, variance),
         Some(spread) => {
             // the part of priors and modes in the spread does not grow with the noise
             let factor = (residuals.most * variance.max(f64::MIN_POSITIVE).sqrt()).recip();
@@ -28,7 +32,8 @@ pub(super) fn root(residuals: &Residuals, found: &Identifiability, variance: f64
             let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
             columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
             let back = found.vectors.columns(0, rank);
-            part(2) * (columns * back).transpose() * variance.sqrt()
+            let squared = |i: usize, j: usize| found.vectors[(i, j)] / found.singular_values[j].powi(2);
+            DMatrix::from_fn(p, rank, squared) * (columns * back).transpose() * variance.sqrt()
         }
     }
 }
@@ -53,6 +58,22 @@ pub(super) fn covariance(found: &Identifiability, root: &DMatrix<f64>) -> DMatri
         }
     }
     covariance
+}
+
+/// Twice what the cost rises by where each of all `count` parameters is one standard error off, and the others follow; `unit`: where the covariance
+/// by the noise is that by the cost's curvature.
+pub(super) fn cost_units(
+    found: &Identifiability,
+    unit: f64,
+    [by_noise, by_curvature]: [&DMatrix<f64>; 2],
+    count: usize,
+) -> Vec<f64> {
+    let ratio = |i: usize| Some(by_noise[(i, i)] / by_curvature[(i, i)]).filter(|ratio| ratio.is_finite());
+    let ratios = || found.parameters.iter().enumerate().filter_map(|(i, own)| Some((own.index, ratio(i)?)));
+    let largest = ratios().map(|(_, ratio)| ratio).reduce(f64::max).unwrap_or(1.0);
+    let mut units = vec![unit * largest; count];
+    ratios().for_each(|(index, ratio)| units[index] = unit * ratio);
+    units
 }
 
 /// Ones on the diagonal; NaN where the covariance is.
