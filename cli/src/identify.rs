@@ -430,7 +430,9 @@ pub(super) fn summary(
         }
         Err(reason) => {
             lines.extend(root_mean_squares(problem, found));
-            lines.push(format!("no statistics: {}", remedy::sentence(reason)));
+            let sentence = remedy::sentence(reason);
+            let own = format!("the statistics of `{}`: ", problem.name);
+            lines.push(format!("no statistics: {}", sentence.strip_prefix(&own).unwrap_or(&sentence)));
         }
     }
     lines.extend(found.noise.as_ref().map(NoiseEstimate::report));

@@ -35,6 +35,8 @@ pub(super) struct Mapped {
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
     pub time: String,
+    /// The unit of that column, s; none where its header says another.
+    pub time_unit: &'static str,
     pub axis: TimeAxis,
     /// The first and the last time at which all inputs are known, s.
     pub known: (f64, f64),
@@ -45,8 +47,9 @@ pub(super) struct Columns {
 
 impl Columns {
     pub fn of(record: &Record, file: &Path, signature: &Signature) -> Result<Self> {
-        let Clock { name, axis, .. } = clock(record, file, None, None)?;
+        let Clock { name, axis, note } = clock(record, file, None, None)?;
         let time = name.to_string();
+        let time_unit = if header::split(&time).is_none() && note.is_none() { "s" } else { "" };
         let others: Vec<String> = signature.inputs.iter().chain(&signature.outputs).map(|q| q.name.clone()).collect();
         let mut used = vec![time.clone()];
         let mut map = |quantities: &[Quantity]| -> Vec<Mapped> {
@@ -55,7 +58,7 @@ impl Columns {
         let (mut inputs, mut outputs) = (map(&signature.inputs), map(&signature.outputs));
         by_unit(record, &mut [&mut inputs, &mut outputs], &mut used);
         let known = known(record, &axis, &inputs);
-        Ok(Columns { time, axis, known, names: record.names().to_vec(), inputs, outputs })
+        Ok(Columns { time, time_unit, axis, known, names: record.names().to_vec(), inputs, outputs })
     }
 
     /// Columns that nothing is mapped to.

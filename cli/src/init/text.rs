@@ -9,7 +9,6 @@ use costate::shown::number;
 use costate::shown::shown;
 use costate::signature::{Parameter, Quantity, Scale};
 use costate_identify::Result;
-use costate_identify::data::header;
 use costate_identify::problem_file::{Hint, LISTS, hints};
 use costate_identify::registry::Entry;
 use costate_identify::table::broken;
@@ -226,8 +225,7 @@ fn window(source: &Source) -> Vec<Said> {
 
 /// Lines on which columns are what.
 fn mapping(columns: &Columns) -> Vec<Said> {
-    let unit = if header::split(&columns.time).is_some() { "" } else { "s" };
-    let mut lines = vec![said("time", quoted(&columns.time), unit)];
+    let mut lines = vec![said("time", quoted(&columns.time), columns.time_unit)];
     let unused = columns.unused();
     let left = match unused.as_slice() {
         [] => "no column is left".to_string(),

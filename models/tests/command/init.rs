@@ -119,6 +119,12 @@ fn a_record_is_mapped_and_the_file_runs() {
     }
     let found = place.json("identify fits/p.toml --json --max-iterations 3", 1);
     assert_eq!(found["experiments"][0]["outputs"].as_array().unwrap().len(), 2);
+    // the unit of times is that of their header
+    record(&place, "ms.csv", "t_ms,F,x,a", 101);
+    place.good("init oscillator --out ms.toml --data ms.csv");
+    let text = place.read("ms.toml");
+    let time = text.lines().find(|line| line.starts_with("time = ")).unwrap();
+    assert!(time.starts_with("time = \"t_ms\"") && !time.contains('#'), "{time}");
     // nothing is lost, unless it is asked for
     place.write("oscillator.toml", "mine");
     place.refused("init oscillator", &["oscillator.toml: it is there already", "--force"]);
