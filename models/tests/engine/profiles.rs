@@ -4,6 +4,7 @@ use costate::cost::Quadrature;
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signature, Simulation, State, TimeGrid};
 use costate_identify::optimise::Flow;
+use costate_identify::prior::Distribution;
 use costate_identify::problem::Problem;
 use costate_identify::profile::{Identifiable, Profiles, Side, profiles};
 use costate_identify::statistics::{Noise, Statistics};
@@ -92,12 +93,15 @@ fn of(problem: &Problem) -> Profiles {
 }
 
 /// Protects the scale: of residuals that are linear in the parameters, profiles are the parabolas of the standard errors, and so are
-/// their intervals; to the tolerance with which ends are looked for.
+/// their intervals; to the tolerance with which ends are looked for. So with a prior, too, whose part of the cost does not grow with noise that is
+/// estimated: of one unit of cost for all parameters, profiles end elsewhere.
 #[test]
 fn profiles_of_linear_residuals_are_parabolas() {
-    let found = of(&problem(Shape::Linear));
-    assert!(found.better.is_none());
-    for own in &found.profiles {
+    let prior = Distribution::Normal { mean: 2.0, deviation: 0.02 };
+    let all =
+        [problem(Shape::Linear), problem(Shape::Linear).with_prior("u_0", prior).unwrap()].map(|problem| of(&problem));
+    assert!(all.iter().all(|found| found.better.is_none()));
+    for own in all.iter().flat_map(|found| &found.profiles) {
         assert_eq!(own.verdict, Identifiable::Yes);
         for point in &own.points {
             let expected = (point.value - own.value).abs() / own.standard_error;
