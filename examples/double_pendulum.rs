@@ -5,7 +5,7 @@
 //! train.csv in `$COSTATE_DATA/double_pendulum` or `../shared/data/double_pendulum`)
 
 use costate::shown::number;
-use costate_identify::data::Record;
+use costate_data::Record;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics, identifiability};

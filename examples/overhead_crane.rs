@@ -36,7 +36,7 @@ fn animate(control: &Control, unknowns: &[f64]) -> Result<()> {
     let simulation = control.simulation_of(unknowns, 1)?;
     let motion = simulation.run(&u)?;
     let bytes = Picture::of_motion(&simulation, &u, &motion)?.animation(&Animation::default(), &mut |_| {})?;
-    costate_identify::data::files::write_atomically(Path::new("plots/overhead_crane.gif"), &bytes)?;
+    costate_data::files::write_atomically(Path::new("plots/overhead_crane.gif"), &bytes)?;
     println!("written to plots/overhead_crane.gif ({} kB)", bytes.len() / 1000);
     Ok(())
 }

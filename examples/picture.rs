@@ -96,7 +96,7 @@ fn main() -> Result<()> {
         figure.write_png(folder.join(format!("{name}.png")))?;
     }
     let bytes = picture.animation(&Animation::default(), &mut |_| {})?;
-    costate_identify::data::files::write_atomically(&folder.join("slider_crank.gif"), &bytes)?;
+    costate_data::files::write_atomically(&folder.join("slider_crank.gif"), &bytes)?;
     println!("written to {}", folder.display());
     Ok(())
 }

@@ -224,7 +224,7 @@ fn main() -> Result<()> {
         figure.write_png(folder.join(format!("{name}.png")))?;
     }
     let bytes = seen(View::ISOMETRIC)?.animation(&Animation::default(), &mut |_| {})?;
-    costate_identify::data::files::write_atomically(&folder.join("four_bar.gif"), &bytes)?;
+    costate_data::files::write_atomically(&folder.join("four_bar.gif"), &bytes)?;
     println!("written to {}", folder.display());
     Ok(())
 }

@@ -101,7 +101,7 @@ fn main() -> Result<()> {
         let measured = twist + 0.01 * size * random.normal();
         let _ = writeln!(text, "{t},{:.4},{:.2},{measured:.3e}", asked(t), RPM * speed); // a text takes everything
     }
-    costate_identify::data::files::write_atomically(&folder.join("run_up.csv"), text.as_bytes())?;
+    costate_data::files::write_atomically(&folder.join("run_up.csv"), text.as_bytes())?;
     println!(
         "{} samples, twist {size:.3e} rad (root mean square) with noise of 1 %: {}",
         twist.len(),

@@ -54,7 +54,7 @@ fn draw(swing: &Simulation, swung: &Trajectory) -> Result<()> {
     let picture = Picture::of_motion(swing, &swing.signature().nominal(), swung)?.height(115.0)?;
     picture.panels(&[0.0, 0.7, 1.4, 1.9, 2.3, 3.0])?.write_svg("plots/triple_pendulum_poses.svg")?;
     let bytes = picture.animation(&Animation::default(), &mut |_| {})?;
-    costate_identify::data::files::write_atomically(Path::new("plots/triple_pendulum.gif"), &bytes)?;
+    costate_data::files::write_atomically(Path::new("plots/triple_pendulum.gif"), &bytes)?;
     println!("\nwritten to plots/triple_pendulum_poses.svg and plots/triple_pendulum.gif ({} kB)", bytes.len() / 1000);
     Ok(())
 }

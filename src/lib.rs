@@ -78,7 +78,8 @@
 //! costate             the engine
 //! costate-check       derivatives by hand and orders of schemes, compared with exact ones                   check/
 //! costate-parts       mechanisms of the plane and of space from bodies, joints, forces and sensors; sums of elements  parts/
-//! costate-identify    records, problems, constraints, optimisers, statistics, optimal control, design       identify/
+//! costate-data        records as columns with units, what series tell by themselves, files                   data/
+//! costate-identify    problems, constraints, optimisers, statistics, optimal control, design       identify/
 //! costate-file        mechanisms in files: formulas with units, and models made of them                      file/
 //! costate-report      figures, drawings of mechanisms, result files, pages                                  report/
 //! costate-cli         the commands, for the models of any registry                                          cli/

@@ -4,8 +4,8 @@ use super::console::{self, print, print_document};
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{ExitStatus, kept};
+use costate_data::files::write_atomically;
 use costate_identify::Result;
-use costate_identify::data::files::write_atomically;
 use costate_identify::registry::Registry;
 use costate_report::plot::mechanism::{Animation, Picture};
 use serde_json::json;
@@ -54,7 +54,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let path = folder.path().join("animation.gif");
     let written = write_atomically(&path, &bytes);
     if written.is_err() {
-        return Ok(kept(written));
+        return Ok(kept(Ok(written?)));
     }
     let speed = animation.speed(simulation.grid());
     if arguments.json {

@@ -67,7 +67,9 @@ use costate::pace;
 use costate::parallel;
 /// The items that a program with models of its own needs beside [`main`]: a registry to put them in, records, and what they fail with.
 #[doc(no_inline)]
-pub use costate_identify::{Error, Result, data, problem, registry};
+pub use costate_data as data;
+#[doc(no_inline)]
+pub use costate_identify::{Error, Result, problem, registry};
 
 use costate_identify::work::{Farewell, Team};
 use registry::Registry;

@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::console::{print, print_document, tell};
 use super::result::Earlier;
-use costate_identify::data::files::write_atomically;
+use costate_data::files::write_atomically;
 use costate_identify::{Error, Result};
 use std::path::{Path, PathBuf};
 

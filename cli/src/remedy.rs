@@ -64,7 +64,10 @@ fn with_options(error: &Error) -> Error {
         Error::Experiment { name, cause: own } => Error::Experiment { name, cause: cause(&own) },
         Error::Stated { keys, place, cause: own } => Error::Stated { keys, place, cause: cause(&own) },
         Error::Unusable { what, problem, remedy: own } => Error::Unusable { what, problem, remedy: remedy(&own) },
-        Error::Io { action, path, reason, remedy: own } => Error::Io { action, path, reason, remedy: remedy(&own) },
+        Error::Data(costate_data::Error::Folder { action, path, reason, remedy }) => {
+            let remedy = format!("{remedy}{}", appended(&Means::AnotherFolder));
+            costate_data::Error::Folder { action, path, reason, remedy }.into()
+        }
         Error::NoMode { what, problem, remedy: own } => Error::NoMode { what, problem, remedy: remedy(&own) },
         Error::Engine(costate::Error::InconsistentStart { violations }) => Error::invalid(
             "the initial state violates the constraints",
@@ -91,7 +94,6 @@ mod tests {
     /// interfaces.
     #[test]
     fn remedies_name_options() {
-        let folder = || Remedy::by("choose another folder", Means::AnotherFolder);
         let blocks = Error::invalid("the bootstrap", "one experiment", Remedy::by("draw blocks", Means::Blocks));
         let stated = Error::Stated { keys: vec![], place: Some(("a.toml".into(), 3)), cause: Box::new(blocks) };
         let violations = "row by 1 m".to_string();
@@ -99,7 +101,7 @@ mod tests {
         for (error, expected) in [
             (stated, "a.toml, line 3: the bootstrap: one experiment; draw blocks (--bootstrap-over blocks)"),
             (
-                Error::io("write", "a".as_ref(), "full", folder()),
+                Error::folder("write", "a".as_ref(), "full", "choose another folder"),
                 "cannot write a: full; choose another folder with --out",
             ),
             (

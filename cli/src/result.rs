@@ -9,7 +9,7 @@ use super::settings;
 use super::{ExitStatus, kept};
 use costate::shown::{number, rounded};
 use costate::signal::Interpolation;
-use costate_identify::data::files;
+use costate_data::files;
 use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::{Problem, base_name};

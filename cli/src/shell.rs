@@ -5,7 +5,7 @@ use super::{ExitStatus, kept};
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
-use costate_identify::data::files::write_atomically;
+use costate_data::files::write_atomically;
 use costate_identify::registry::Registry;
 use costate_identify::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -78,5 +78,5 @@ fn page(command: &clap::Command, folder: &Path, name: &str) -> Result<()> {
     let mut text = Vec::new();
     let made = Man::new(command.clone()).render(&mut text);
     made.map_err(|error| Error::io("write", &path, error, "choose another folder"))?;
-    write_atomically(&path, &text)
+    Ok(write_atomically(&path, &text)?)
 }

@@ -1,6 +1,6 @@
 //! Units of formulas: powers of SI's base units, and the factor that a unit has beside them.
 
-use costate_identify::data::unit;
+use costate_data::unit;
 use std::fmt;
 
 /// Parts of a whole power.

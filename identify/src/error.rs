@@ -1,6 +1,5 @@
 //! The error of this crate and of those that stand on it: what the engine says, with the experiment or the line of a file that it is about.
 
-use costate::shown::tidy;
 use std::path::{Path, PathBuf};
 
 /// Shorthand for results of this crate.
@@ -16,6 +15,10 @@ pub enum Error {
     /// An error of the engine.
     #[error(transparent)]
     Engine(#[from] costate::Error),
+
+    /// An error of a file or a folder.
+    #[error(transparent)]
+    Data(costate_data::Error),
 
     /// A value that cannot be used, where the remedy is something that this crate does.
     #[error("{what}: {problem}; {remedy}")]
@@ -46,32 +49,6 @@ pub enum Error {
         place: Option<(PathBuf, u64)>,
         /// The error in what is said there.
         cause: Box<Error>,
-    },
-
-    /// A data or problem file whose content cannot be used.
-    #[error("{}{}: {problem}; {remedy}", .path.display(), line_number(.line))]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1, where known.
-        line: Option<u64>,
-        /// The fault of the content.
-        problem: String,
-        /// The remedy: what to do.
-        remedy: String,
-    },
-
-    /// The operating system refused a file or folder.
-    #[error("cannot {action} {}: {reason}; {remedy}", .path.display())]
-    Io {
-        /// `read`, `write`, `create` ...
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        reason: String,
-        /// The remedy: what to do.
-        remedy: Remedy,
     },
 
     /// A prior at a value where it has none, such as a log-normal one at zero.
@@ -130,13 +107,17 @@ impl Error {
     }
     /// A file with unusable content; `line` counts from 1.
     pub fn file(path: &Path, line: Option<u64>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        let tidied = |text: String| tidy(&text).into_owned();
-        Error::File { path: path.to_path_buf(), line, problem: tidied(problem.into()), remedy: tidied(remedy.into()) }
+        costate_data::Error::file(path, line, problem, remedy).into()
     }
 
-    /// The operating system refused.
-    pub fn io(action: &'static str, path: &Path, reason: impl ToString, remedy: impl Into<Remedy>) -> Self {
-        Error::Io { action, path: path.to_path_buf(), reason: reason.to_string(), remedy: remedy.into() }
+    /// The operating system refused a file.
+    pub fn io(action: &'static str, path: &Path, reason: impl ToString, remedy: impl Into<String>) -> Self {
+        costate_data::Error::io(action, path, reason, remedy).into()
+    }
+
+    /// A folder, or a file in it, that cannot be written, where another folder is the remedy.
+    pub fn folder(action: &'static str, path: &Path, reason: impl ToString, remedy: impl Into<String>) -> Self {
+        costate_data::Error::folder(action, path, reason, remedy).into()
     }
 
     /// An unknown name, as [`costate::Error::unknown`].
@@ -194,7 +175,7 @@ impl Error {
             Error::Stated { keys: inner, place: None, cause } => {
                 Error::Stated { keys: outer.chain(inner).collect(), place: None, cause }
             }
-            Error::Stated { .. } | Error::File { line: Some(_), .. } => self,
+            Error::Stated { .. } | Error::Data(costate_data::Error::File { line: Some(_), .. }) => self,
             failure if failure.is_interruption() || failure.is_simulation_failure() => failure,
             cause => Error::Stated { keys: outer.collect(), place: None, cause: Box::new(cause) },
         }
@@ -244,6 +225,16 @@ impl Error {
     }
 }
 
+impl From<costate_data::Error> for Error {
+    fn from(error: costate_data::Error) -> Self {
+        match error {
+            costate_data::Error::Engine(error) => error.into(),
+            costate_data::Error::Calibration { key, cause } => Error::Engine(*cause).under(&[key]),
+            error => Error::Data(error),
+        }
+    }
+}
+
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
@@ -269,6 +260,8 @@ pub(crate) trait Locate: Into<Error> {
 }
 
 impl Locate for costate::Error {}
+
+impl Locate for costate_data::Error {}
 
 /// A remedy in words, and the means of this crate that it takes, if it takes one.
 ///
@@ -377,8 +370,4 @@ impl Means {
 
 fn stands(place: &Option<(PathBuf, u64)>) -> String {
     place.as_ref().map(|(path, line)| format!("{}, line {line}: ", path.display())).unwrap_or_default()
-}
-
-fn line_number(line: &Option<u64>) -> String {
-    line.map(|l| format!(", line {l}")).unwrap_or_default()
 }

@@ -8,7 +8,6 @@
 //! - How well the data determine what was found: [`statistics`], [`profile`], [`bootstrap`], [`likelihood`], [`bands`], [`landscape`]. How fine
 //!   steps must be for that: [`steps`].
 //! - Inputs and driven motions over time that reach goals: [`control`]; which experiment to make next: [`design`].
-//! - Measured records: [`data`].
 //!
 //! It knows models by their signatures and simulations alone, records and problem files; it knows no figures, result files, commands or
 //! terminals. What it has to say comes back as values with sentences, never as print.
@@ -21,7 +20,6 @@ pub mod bootstrap;
 pub mod constraint;
 pub mod control;
 mod convergence;
-pub mod data;
 pub mod design;
 pub mod ensemble;
 mod error;
@@ -53,8 +51,6 @@ pub mod work;
 pub use convergence::convergence;
 pub use error::{Error, Means, Remedy, Result};
 pub use slope::SlopeCheck;
-
-use data::{clock, columns, file_set, files, header, rows, unit};
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::ensemble::Ensemble;

@@ -30,13 +30,11 @@ pub use keys::{Hint, Keys, LISTS, hints, unmarked};
 pub use section::Section;
 use section::table_keys;
 
-use crate::files;
 use crate::optimise;
 use crate::registry::{self, CostFormulas};
 use crate::specification::line_of;
 use crate::specification::{
-    Calibration, DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting,
-    Specification, beside,
+    DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting, Specification, beside,
 };
 use crate::{Error, Result};
 use costate::cost::{Loss, Quadrature};
@@ -44,6 +42,8 @@ use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::scheme;
 use costate::signature::Scale;
 use costate::simulate;
+use costate_data::columns::Calibration;
+use costate_data::files;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -336,7 +336,7 @@ fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
 /// Calibration of a column's numbers.
 fn calibration(column: &Section<'_>) -> Result<Calibration> {
     let [scale, offset] = [column.number("scale")?, column.number("offset")?];
-    Ok(Calibration { unit: column.text("unit")?, scale, offset })
+    Ok(Calibration::new(column.text("unit")?, scale, offset))
 }
 
 /// The files of an experiment: one, or a list of several.

@@ -18,7 +18,6 @@ mod source;
 mod spectrum;
 mod split;
 
-pub use crate::columns::Calibration;
 pub use candidates::CandidateSetting;
 pub use experiments::ExperimentSetting;
 pub use experiments::name_of;
@@ -49,6 +48,7 @@ use costate::signal::Interpolation;
 use costate::signature::{Parameter, Scale, Signature};
 use costate::simulate::Simulation;
 use costate::start::InitialState;
+use costate_data::columns::Calibration;
 
 /// A column of the record that drives an input.
 #[derive(Debug, Clone, PartialEq)]

@@ -24,7 +24,7 @@ use crate::named;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::value::Value;
 use costate::{Hht, Matrix, Number, Parameter, Simulation, State, System, TimeGrid, unpack};
-use costate_identify::data::Record;
+use costate_data::Record;
 use costate_identify::problem::{Experiment, Integrator, Problem};
 use costate_identify::registry::{Registry, Scenario};
 use costate_identify::{Error, Result};

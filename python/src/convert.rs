@@ -44,7 +44,7 @@ fn name_of(error: &Error) -> Option<String> {
 /// The file and the line that are to blame.
 fn place_of(error: &Error) -> Option<(String, Option<u64>)> {
     match error {
-        Error::File { path, line, .. } => Some((path.display().to_string(), *line)),
+        Error::Data(costate_data::Error::File { path, line, .. }) => Some((path.display().to_string(), *line)),
         Error::Stated { place: Some((path, line)), .. } => Some((path.display().to_string(), Some(*line))),
         Error::Stated { cause, .. } | Error::Experiment { cause, .. } => place_of(cause),
         _ => None,

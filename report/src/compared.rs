@@ -11,12 +11,13 @@ use costate::cost::{LeastSquares, Reference};
 use costate::parallel::in_parallel;
 use costate::signature::Quantity;
 use costate::simulate::{Simulation, Trajectory};
+use costate_data::rows::Rows;
+use costate_data::series::Dependence;
 use costate_identify::Identification;
 use costate_identify::Result;
 use costate_identify::bands::Band;
-use costate_identify::data::rows::Rows;
 use costate_identify::problem::{Experiment, Problem};
-use costate_identify::statistics::{Dependence, OutputFit, ResidualTests};
+use costate_identify::statistics::{OutputFit, ResidualTests};
 use std::borrow::Cow;
 
 /// Experiments that figures are drawn of.
@@ -354,6 +355,6 @@ impl Folder {
         let (names, columns): (Vec<String>, Vec<Cow<'_, [f64]>>) = columns.into_iter().unzip();
         let row = |i: usize, row: &mut Vec<f64>| row.extend(columns.iter().map(|column| column[i]));
         let file = self.path().join(format!("{}.csv", problem.name_in(experiment, "outputs")));
-        Rows { names, count: times.len(), row: &row }.write_file(&file)
+        Ok(Rows { names, count: times.len(), row: &row }.write_file(&file)?)
     }
 }

@@ -9,16 +9,16 @@ use costate::memory;
 use costate::signature::{Quantity, Signature};
 use costate::simulate::{Simulation, Trajectory};
 use costate::system::Point;
+use costate_data::Record;
+use costate_data::file_set;
+use costate_data::file_set::{FILES, FileSet};
+use costate_data::files::write_atomically;
+use costate_data::rows::Rows;
 use costate_identify::Identification;
-use costate_identify::data::Record;
-use costate_identify::data::file_set;
-use costate_identify::data::file_set::{FILES, FileSet};
-use costate_identify::data::files::write_atomically;
-use costate_identify::data::rows::Rows;
 use costate_identify::optimise::{Curvature, Iteration};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{OutputFit, ResidualTests, Statistics};
-use costate_identify::{Error, Means, Remedy, Result};
+use costate_identify::{Error, Result};
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -80,14 +80,13 @@ impl Folder {
     /// # Errors
     /// [`Error::Io`] if not.
     pub fn create(path: &Path, png: bool) -> Result<Self> {
-        let remedy = || Remedy::by("choose another folder", Means::AnotherFolder);
+        let refused = |action, reason: String| Error::folder(action, path, reason, "choose another folder");
         if let Some(file) = path.ancestors().find(|place| place.is_file()) {
-            let reason = format!("{} is a file", file.display());
-            return Err(Error::io("create the folder", path, reason, remedy()));
+            return Err(refused("create the folder", format!("{} is a file", file.display())));
         }
-        std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy()))?;
+        std::fs::create_dir_all(path).map_err(|error| refused("create the folder", error.to_string()))?;
         let probe = path.join(".costate-probe");
-        std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy()))?;
+        std::fs::write(&probe, b"").map_err(|error| refused("write into", error.to_string()))?;
         // it exists, as it has just been written; should it stay, it does no harm
         let _ = std::fs::remove_file(&probe);
         file_set::recover(path)?;
@@ -153,11 +152,11 @@ impl Folder {
     /// # Errors
     /// [`Error::Io`].
     pub fn json(&self, name: &str, value: &Value) -> Result<()> {
-        write_atomically(&self.path.join(name), format!("{value:#}\n").as_bytes())
+        Ok(write_atomically(&self.path.join(name), format!("{value:#}\n").as_bytes())?)
     }
 
     pub(super) fn csv(&self, name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<()> {
-        Record::from_columns(columns)?.write_csv(&self.path.join(name))
+        Ok(Record::from_columns(columns)?.write_csv(&self.path.join(name))?)
     }
 
     /// Writes a figure as SVG, and as PNG if bitmaps are wanted, or if there is one of an earlier run.
@@ -170,7 +169,7 @@ impl Folder {
         let png = self.png || self.path.join(&head).with_extension("png").is_file();
         let aside = Folder { path: set.path().to_path_buf(), png, report: false };
         aside.draw(name, figure).map_err(|error| self.at_home(error))?;
-        set.commit(&head)
+        Ok(set.commit(&head)?)
     }
 
     /// Writes files that belong together, and `document` as their head, with their names.
@@ -185,16 +184,20 @@ impl Folder {
         let written = write(&aside);
         // a figure that cannot be drawn must not cost the result: what there is, is kept
         document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
-        let kept = aside.json(head, &document).and_then(|()| set.commit(head));
+        let kept = aside.json(head, &document).and_then(|()| Ok(set.commit(head)?));
         written.and(kept).map_err(|error| self.at_home(error))
     }
 
     /// An error of the folder aside, as one of this folder.
     pub(super) fn at_home(&self, error: Error) -> Error {
         match error {
-            Error::Io { action, path, reason, remedy } if path.file_name().is_some() && !path.is_dir() => {
-                let path = self.path.join(path.file_name().unwrap_or_default());
-                Error::Io { action, path, reason, remedy }
+            Error::Data(mut error) => {
+                if let costate_data::Error::Io { path, .. } | costate_data::Error::Folder { path, .. } = &mut error
+                    && let Some(name) = path.file_name().filter(|_| !path.is_dir())
+                {
+                    *path = self.path.join(name);
+                }
+                Error::Data(error)
             }
             other => other,
         }
@@ -267,7 +270,7 @@ impl Folder {
         let row = |i: usize, row: &mut Vec<f64>| {
             state_row(simulation.signature(), &trajectory.state(i), row);
         };
-        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("states.csv"))
+        Ok(Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("states.csv"))?)
     }
 
     /// Inputs, too: the file is then a record that an identification can read.
@@ -280,7 +283,7 @@ impl Folder {
             row.extend(trajectory.outputs_at(i));
             row.extend(simulation.inputs_at(i));
         };
-        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("outputs.csv"))
+        Ok(Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("outputs.csv"))?)
     }
 
     pub(super) fn simulation_figures(
@@ -468,7 +471,7 @@ impl Folder {
 
     pub(super) fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {
         match figure.and_then(|figure| self.draw(name, &figure)) {
-            Err(error @ Error::Io { .. }) => Err(error),
+            Err(error @ Error::Data(_)) => Err(error),
             _ => Ok(()),
         }
     }

@@ -6,8 +6,8 @@ use crate::plot::{Axis, Color, Figure, Marker, Panel, Series};
 use costate::modes::{Character, Complex, Mode, Modes, Sensitivity};
 use costate::shown::rounded;
 use costate::simulate::Simulation;
+use costate_data::files::write_atomically;
 use costate_identify::Result;
-use costate_identify::data::files::write_atomically;
 use serde_json::{Map, Value, json};
 
 /// Modes with their derivatives, and which of them are drawn.

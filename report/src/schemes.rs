@@ -3,8 +3,8 @@
 use super::{Folder, cell, quoted};
 use crate::plot::{self, Axis, Figure, Panel, Series};
 use costate_check::{Energy, Gaps, Measured, Row, WorkPrecision};
+use costate_data::files::write_atomically;
 use costate_identify::Result;
-use costate_identify::data::files::write_atomically;
 use serde_json::{Value, json};
 
 fn gaps(gaps: &Gaps) -> Value {

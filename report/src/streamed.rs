@@ -8,9 +8,9 @@ use costate::signature::{Quantity, Signature};
 use costate::simulate::Simulation;
 use costate::start::StartReport;
 use costate::system::{OutputPoint, Point};
-use costate_identify::data::file_set::{FILES, FileSet};
-use costate_identify::data::rows::Row;
-use costate_identify::{Error, Means, Remedy, Result};
+use costate_data::file_set::{FILES, FileSet};
+use costate_data::rows::Row;
+use costate_identify::{Error, Result};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -57,7 +57,7 @@ impl Table {
 }
 
 fn refused(path: &Path, error: io::Error) -> Error {
-    Error::io("write", path, error, Remedy::by("make room, or choose another folder", Means::AnotherFolder))
+    Error::folder("write", path, error, "make room, or choose another folder")
 }
 
 /// Some of the times, for figures: one series each.
@@ -143,7 +143,7 @@ pub fn stream(
         figures(&aside, signature, &shown).map_err(at_home)?;
         let head = "simulation.json";
         document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
-        aside.json(head, &document).and_then(|()| set.commit(head)).map_err(at_home)?;
+        aside.json(head, &document).and_then(|()| Ok(set.commit(head)?)).map_err(at_home)?;
     }
     Ok(Streamed { counters, start, errors, document })
 }

@@ -98,11 +98,16 @@ impl Reduction {
 
     /// Takes in one residual and its derivatives.
     pub fn add(&mut self, derivatives: &[f64], residual: f64) {
+        self.add_scaled(1.0, derivatives, residual);
+    }
+
+    /// Takes in one residual, and `factor` times these derivatives.
+    pub fn add_scaled(&mut self, factor: f64, derivatives: &[f64], residual: f64) {
         if self.filled == self.block.nrows() {
             self.reduce();
         }
         for (k, derivative) in derivatives.iter().enumerate() {
-            self.block[(self.filled, k)] = *derivative;
+            self.block[(self.filled, k)] = factor * derivative;
         }
         self.block[(self.filled, self.p)] = residual;
         self.filled += 1;

@@ -1,12 +1,12 @@
 //! Records: what a file may look like, what is said when it cannot be used, and writing that reads back bit for bit.
 
-use costate_identify::data::Record;
-use costate_identify::data::TimeAxis;
+use costate_data::Record;
+use costate_data::TimeAxis;
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
 fn parse(text: impl AsRef<[u8]>) -> costate_identify::Result<Record> {
-    Record::parse_csv(text.as_ref(), Path::new("record.csv"))
+    Ok(Record::parse_csv(text.as_ref(), Path::new("record.csv"))?)
 }
 
 /// The message for a file that cannot be used must contain all of `parts`.
@@ -79,7 +79,7 @@ fn quoted_names_keep_their_separators() {
 #[test]
 fn missing_files_and_folders_are_named() {
     let missing = Record::read_csv(Path::new("no-such-record.csv")).unwrap_err();
-    assert!(matches!(missing, costate_identify::Error::Io { .. }));
+    assert!(matches!(missing, costate_data::Error::Io { .. }));
     let message = missing.to_string();
     let here = std::env::current_dir().unwrap();
     assert!(message.contains("check the path") && message.contains(&here.display().to_string()), "{message}");

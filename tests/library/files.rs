@@ -1,7 +1,7 @@
 //! Writing files: whole or not at all, and a sentence with a remedy when it is refused.
 
-use costate_identify::Error;
-use costate_identify::data::files::write_atomically;
+use costate_data::Error;
+use costate_data::files::write_atomically;
 use std::fs;
 use std::path::{Path, PathBuf};
 

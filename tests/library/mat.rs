@@ -1,6 +1,6 @@
 //! Files of MATLAB: which variables are columns, what is said of the others, and bytes that mean harm.
 
-use costate_identify::data::Record;
+use costate_data::Record;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::Write;
@@ -85,7 +85,7 @@ impl Writer {
 }
 
 fn parse(bytes: &[u8]) -> costate_identify::Result<Record> {
-    Record::parse_any(bytes, Path::new("run.mat"))
+    Ok(Record::parse_any(bytes, Path::new("run.mat"))?)
 }
 
 #[track_caller]

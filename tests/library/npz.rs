@@ -1,7 +1,7 @@
 //! Files of NumPy: which arrays are columns, what is said of the others, and bytes that mean harm.
 
 use costate::random::SplitMix64;
-use costate_identify::data::Record;
+use costate_data::Record;
 use flate2::Crc;
 
 /// Written by Python's `zipfile` as `np.savez_compressed` does it, with heads by NumPy's format 1.0 and 2.0.

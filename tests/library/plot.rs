@@ -215,12 +215,12 @@ fn unwritable_paths_are_errors_and_leave_nothing_behind() {
     let folder = Folder::new("unwritable");
     let figure = Figure::column().panel(axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0])));
     let missing = figure.write_svg(folder.0.join("no/such/folder.svg")).unwrap_err();
-    assert!(matches!(&missing, Error::Io { action: "write", .. }));
+    assert!(matches!(&missing, Error::Data(costate_data::Error::Io { action: "write", .. })));
     assert!(missing.to_string().contains("create the folder"));
     // A folder of that name cannot be replaced by a file: the last step, renaming, fails.
     std::fs::create_dir(folder.0.join("taken.png")).unwrap();
-    assert!(matches!(figure.write_png(folder.0.join("taken.png")), Err(Error::Io { .. })));
-    assert!(matches!(figure.write_svg(folder.0.join("..")), Err(Error::Io { .. })));
+    assert!(matches!(figure.write_png(folder.0.join("taken.png")), Err(Error::Data(costate_data::Error::Io { .. }))));
+    assert!(matches!(figure.write_svg(folder.0.join("..")), Err(Error::Data(costate_data::Error::Io { .. }))));
     assert_eq!(folder.files(), ["taken.png"]);
 }
 

@@ -133,7 +133,7 @@ fn bounds_hold_99_percent() {
         let (mut own, mut crossed, mut all) = (0, 0, 0);
         for seed in 0..200 {
             let tests = tests_of(&force(400, seed), &coloured(400, seed, c));
-            let outside = |found: &costate_identify::statistics::Correlogram| {
+            let outside = |found: &costate_data::series::Correlogram| {
                 found.values.iter().zip(&found.bounds_99).filter(|(value, bound)| value.abs() > **bound).count()
             };
             own += outside(tests.autocorrelation.as_ref().unwrap());

@@ -1,8 +1,8 @@
 //! The double pendulum: against planar parts, what it determines, and the measured record, where it is.
 
 use costate::{Hht, Simulation, System, TimeGrid};
+use costate_data::Record;
 use costate_identify::Result;
-use costate_identify::data::Record;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::identifiability;

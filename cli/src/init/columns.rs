@@ -2,13 +2,13 @@
 
 use crate::remedy;
 use costate::signature::{Quantity, Signature};
+use costate_data::Record;
+use costate_data::TimeAxis;
+use costate_data::clock::{Clock, clock};
+use costate_data::columns::{self, Sought};
+use costate_data::header;
+use costate_data::unit::{Conversion, conversion};
 use costate_identify::Result;
-use costate_identify::data::Record;
-use costate_identify::data::TimeAxis;
-use costate_identify::data::clock::{Clock, clock};
-use costate_identify::data::columns::{self, Sought};
-use costate_identify::data::header;
-use costate_identify::data::unit::{Conversion, conversion};
 use std::path::Path;
 
 /// The reason why a column was taken.
@@ -103,7 +103,7 @@ fn by_name(record: &Record, file: &Path, (quantity, others): (&Quantity, &[Strin
     let found = match columns::locate(record, file, &sought) {
         Ok(found) => found.map(|column| (column.name.to_string(), By::Name)),
         Err(error) => {
-            mapped.refusal = Some(remedy::sentence(&error));
+            mapped.refusal = Some(remedy::sentence(&error.into()));
             return mapped;
         }
     };

@@ -2,8 +2,8 @@
 
 use super::mechanism::{Declared, Inertias, Options, Tree};
 use super::urdf::{Kind, read};
-use costate_identify::data::Record;
-use costate_identify::data::columns::{Sought, locate};
+use costate_data::Record;
+use costate_data::columns::{Sought, locate};
 use costate_identify::problem_file::text;
 use costate_identify::{Error, Result};
 use std::fmt::Write;

@@ -111,21 +111,17 @@ impl<'p> AugmentedCost<'p> {
     ) -> Result<(f64, Linearised, Vec<f64>)> {
         let wanted = |i: usize| self.rows.iter().any(|rows| rows.at(i).is_some());
         let mut reduction = Reduction::new(u.len());
-        let mut scaled = vec![0.0; u.len()];
         let (mut c, mut squares) = (vec![0.0; self.count()], 0.0);
         gradient.residuals_and_outputs(u, cost, &wanted, &mut |seen| match seen {
             Seen::Residual(row) => {
-                let (root, (residual, factor)) = (row.weight.sqrt(), row.rooted);
-                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * factor * slope);
-                squares += (root * residual).powi(2);
-                reduction.add(&scaled, root * residual);
+                squares += (row.weight.sqrt() * row.rooted.0).powi(2);
+                row.add_to(&mut reduction);
             }
             Seen::Outputs(x) => {
                 for (output, row) in self.rows.iter().filter_map(|rows| rows.at(x.index)) {
                     c[row] = x.y[output];
                     if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
-                        scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
-                        reduction.add(&scaled, residual);
+                        reduction.add_scaled(factor, x.slopes(output), residual);
                     }
                 }
             }
@@ -133,9 +129,9 @@ impl<'p> AugmentedCost<'p> {
         for (function, row) in self.functions() {
             c[row] = function.value(u);
             if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
-                scaled.fill(0.0);
-                function.add_gradient(u, factor, &mut scaled);
-                reduction.add(&scaled, residual);
+                let mut slopes = vec![0.0; u.len()];
+                function.add_gradient(u, factor, &mut slopes);
+                reduction.add(&slopes, residual);
             }
         }
         Ok((0.5 * squares, reduction.finish(), c))

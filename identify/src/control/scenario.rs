@@ -1,9 +1,6 @@
 //! A control problem as a person states it, and the built-in ones.
 
 use super::{Control, Source, UnknownSignal};
-use crate::clock::{Clock, clock};
-use crate::columns::{self, Calibration, Sought};
-use crate::data::Record;
 use crate::design::{Optimality, Sought as Information};
 use crate::error::Locate;
 use crate::optimise::Method;
@@ -16,6 +13,9 @@ use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
 use costate::signature::Parameter;
 use costate::simulate::Simulation;
+use costate_data::Record;
+use costate_data::clock::{Clock, clock};
+use costate_data::columns::{self, Calibration, Sought};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -4,15 +4,15 @@ use super::measured::Measured;
 use super::record::{Start, start_value};
 use super::recording::Recording;
 use super::{DataSource, OutputColumn, ParameterSetting, PriorSetting, Specification, split};
-use crate::columns::{Keys, Sought};
 use crate::error::Locate;
 use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Registry, Scenario};
-use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
 use costate::cost::Cost;
 use costate::start::InitialState;
+use costate_data::columns::{Keys, Sought};
+use costate_data::unit::{Conversion, conversion};
 use std::path::{Path, PathBuf};
 
 /// One of several experiments as stated.

@@ -2,13 +2,13 @@
 
 use super::recording::Recording;
 use super::{DataSource, InputColumn, Specification};
-use crate::columns::Column;
-use crate::data::TimeAxis;
 use crate::{Error, Result};
 use costate::shown::rounded;
 use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
 use costate::time_axis::{largest_interval, usual_step};
+use costate_data::TimeAxis;
+use costate_data::columns::Column;
 
 /// An input is interpolated over so many of its usual intervals where nobody says how long a gap may be.
 ///

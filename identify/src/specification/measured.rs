@@ -6,10 +6,7 @@ use super::sampled_steps::{met, read_at};
 use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
-use crate::columns::{Calibration, Column, Sought};
-use crate::data::Record;
 use crate::error::Locate;
-use crate::header;
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
 use crate::statistics::told_of_input;
@@ -21,6 +18,9 @@ use costate::shown::{rounded, shown};
 use costate::signal::{Interpolation, Signal};
 use costate::signature::{Quantity, Signature};
 use costate::simulate::Simulation;
+use costate_data::Record;
+use costate_data::columns::{Calibration, Column, Sought};
+use costate_data::header;
 
 /// Something of a file of an experiment, by the file's place.
 pub(super) type OfFile<T> = (usize, T);

@@ -1,9 +1,9 @@
 //! Files of a record, and values that parameters start from.
 
 use super::recording::{Recording, RecordingFile};
-use crate::columns::{self, Located, Sought};
 use crate::{Error, Result};
 use costate::shown::shown;
+use costate_data::columns::{self, Located, Sought};
 use std::path::{Path, PathBuf};
 
 /// A value that a parameter starts from, with what is to be said of it.
@@ -24,7 +24,7 @@ pub(super) fn start_value(recording: &Recording<'_>, sought: &Sought<'_>) -> Res
     for part in &recording.parts {
         found.extend(columns::locate(part.record, part.file, sought)?.map(|own| (part, own)));
     }
-    let [(part, Located { name, law, note })] = &found[..] else {
+    let [(part, Located { name, law, note, .. })] = &found[..] else {
         // which says that there is none, or that there are two
         let (part, column) = recording.get(sought, None)?;
         let (value, converted) = (column.values[recording.parts[part].window.start], column.note);

@@ -1,13 +1,14 @@
 //! The files of one experiment, each with times of its own, on the times of all of them.
 
 use super::DataSource;
-use crate::clock::{Clock, clock};
-use crate::columns::{self, Column, Sought};
-use crate::data::Record;
-use crate::data::TimeAxis;
+use crate::error::Locate;
 use crate::{Error, Result};
 use costate::shown::rounded;
 use costate::shown::shown;
+use costate_data::Record;
+use costate_data::TimeAxis;
+use costate_data::clock::{Clock, clock};
+use costate_data::columns::{self, Column, Sought};
 use std::ops::Range;
 use std::path::Path;
 
@@ -119,10 +120,10 @@ impl<'a> Recording<'a> {
         let own = |k: &usize| asked.is_none_or(|asked| asked == k + 1);
         let parts: Vec<&RecordingFile<'a>> = (0..self.parts.len()).filter(own).map(|k| &self.parts[k]).collect();
         if let [part] = parts[..] {
-            return Err(columns::missing(part.record, part.file, name));
+            return Err(columns::missing(part.record, part.file, name).into());
         }
         if let Some(part) = parts.iter().find(|part| part.record.left_out(name).is_some()) {
-            return Err(columns::missing(part.record, part.file, name));
+            return Err(columns::missing(part.record, part.file, name).into());
         }
         let files = parts.iter().map(|part| part.file.display().to_string()).collect::<Vec<_>>().join(", ");
         Err(Error::unknown("column", name, files, parts.iter().flat_map(|part| part.record.names())))

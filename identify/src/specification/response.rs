@@ -2,17 +2,17 @@
 
 use super::recording::reversed;
 use super::{Calibration, Specification};
-use crate::columns::{self, Column, Keys, Sought};
-use crate::data::Record;
 use crate::error::Locate;
-use crate::header;
 use crate::problem::Problem;
 use crate::response::{Comparison, MeasuredLine, MeasuredResponse, ResponseResult, unit_of};
-use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
 use costate::modes::{Channel, Complex};
 use costate::shown::shown;
 use costate::signature::Signature;
+use costate_data::Record;
+use costate_data::columns::{self, Column, Keys, Sought};
+use costate_data::header;
+use costate_data::unit::{Conversion, conversion};
 use std::path::PathBuf;
 
 /// A record of a frequency response.
@@ -206,7 +206,7 @@ impl Reading<'_> {
         unit: &str,
         (stated, key): (Option<&str>, Option<&str>),
     ) -> Result<Values> {
-        let calibration = Calibration { unit: stated.map(str::to_string), ..Calibration::default() };
+        let calibration = Calibration::new(stated.map(str::to_string), None, None);
         let sought = Sought {
             column,
             quantity,

@@ -2,12 +2,12 @@
 
 use super::recording::Recording;
 use super::{Specification, gaps};
-use crate::data::TimeAxis;
 use crate::error::Locate;
 use crate::{Error, Result};
 use costate::grid::{self, TimeGrid};
 use costate::shown::rounded;
 use costate::simulate::Simulation;
+use costate_data::TimeAxis;
 
 /// Read at all samples, with what it means where steps do not meet them.
 pub(super) fn read_at(times: &[f64], simulation: &Simulation, notes: &mut Vec<String>) -> Result<Simulation> {

@@ -3,12 +3,12 @@
 use super::measured::OfFile;
 use super::recording::Recording;
 use super::{OutputColumn, ParameterSetting, Specification};
-use crate::data::TimeAxis;
 use crate::{Error, Result};
 use costate::cost::{LeastSquares, Reference, Sensor, Sensors};
 use costate::shown::shown;
 use costate::signature::{Parameter, Quantity, Signature};
 use costate::simulate::Simulation;
+use costate_data::TimeAxis;
 
 /// Bounds of a delay where nothing is said of them, in samples to both sides.
 const MOST: f64 = 5.0;

@@ -1,9 +1,10 @@
 //! Sources of measurements, as stated.
 
 use super::{InputColumn, OutputColumn};
-use crate::data::Record;
+use crate::error::Locate;
 use crate::{Error, Means, Remedy, Result};
 use costate::signal::Interpolation;
+use costate_data::Record;
 use std::path::{Path, PathBuf};
 
 /// Source of measurements: files, and the columns that are taken.
@@ -65,6 +66,6 @@ impl DataSource {
             let remedy = "cut each file into those of one experiment, and leave out `split`";
             return Err(Error::invalid(format!("split = \"{column}\""), problem, remedy).under(&["split"]));
         }
-        self.files().map(Record::read).collect::<Result<_>>().map_err(|error| error.under(&["file"]))
+        self.files().map(Record::read).collect::<costate_data::Result<_>>().map_err(|error| error.under(&["file"]))
     }
 }

@@ -1,14 +1,14 @@
 //! Spectrum of an output, as stated and as a record gives it.
 
 use super::recording::RecordingFile;
-use crate::columns;
 use crate::error::Locate;
-use crate::header;
-use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
 use costate::cost::Spectrum;
 use costate::cost::spectrum::{self, Lines, SpeedUnit, Window};
 use costate::simulate::Simulation;
+use costate_data::columns;
+use costate_data::header;
+use costate_data::unit::{Conversion, conversion};
 
 /// Spectrum of an output that is compared in the place of its samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ impl SpectrumSetting {
 fn speed_column(part: &RecordingFile<'_>, name: &str) -> Result<(Vec<f64>, SpeedUnit)> {
     let headers = || part.record.names().iter().map(String::as_str);
     let header = headers().find(|header| *header == name).or_else(|| headers().find(|own| header::stem(own) == name));
-    let Some(header) = header else { return Err(columns::missing(part.record, part.file, name)) };
+    let Some(header) = header else { return Err(columns::missing(part.record, part.file, name).into()) };
     let is = |unit: &str, own: &SpeedUnit| conversion(unit, own.name()) == Conversion::Same;
     let unit = match header::read(header, "rad/s").into_iter().next() {
         None => SpeedUnit::default(),

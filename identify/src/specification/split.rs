@@ -4,12 +4,12 @@ use super::DataSource;
 use super::experiments::{check_name, name_of};
 use super::gaps::{in_words, limit, listed};
 use super::recording::{Recording, reversed, window};
-use crate::columns::{self, Sought};
-use crate::data::Record;
 use crate::{Error, Result};
 use costate::shown::shown;
 use costate::signature::{Quantity, Signature};
 use costate::time_axis::usual_step;
+use costate_data::Record;
+use costate_data::columns::{self, Sought};
 use std::path::Path;
 
 /// Value of `split` in the place of a column: the record is cut at intervals without samples.

@@ -37,7 +37,6 @@
 
 mod combinations;
 mod curvature;
-mod dependence;
 mod direction;
 mod fit;
 mod identifiability;
@@ -53,15 +52,13 @@ mod time_step;
 pub use combinations::{Combination, CombinationStatistics};
 pub use costate::least_squares::UNDETERMINED;
 pub use curvature::{Bend, Curvature, Definiteness};
-pub use dependence::Dependence;
 pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{DependentStatistics, Determinacy, Noise, OutputFit, ParameterStatistics, Statistics, fits};
 pub(crate) use identifiability::analysed;
 pub use identifiability::{Identifiability, NO_INFLUENCE, WEAK, identifiability, said_of_steps_alone};
 pub use residual_tests::{
-    Correlations, Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, TimeOffset,
-    test_unfitted,
+    Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, TimeOffset, test_unfitted,
 };
 pub(crate) use residual_tests::{block_length, worth};
 pub(crate) use residuals::shares_noise;

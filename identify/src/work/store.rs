@@ -1,9 +1,9 @@
 //! Values of tasks as files, each written whole, in a folder that says which problem they belong to.
 
 use super::keys::differences;
-use crate::file_set;
-use crate::files::{self, write_atomically};
 use crate::{Error, Means, Remedy, Result};
+use costate_data::file_set;
+use costate_data::files::{self, write_atomically};
 use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -77,7 +77,8 @@ impl Store {
     /// Keeps the result of an input.
     pub fn put(&self, stage: &str, k: usize, (input, result): (&str, &str)) -> Result<()> {
         self.begin()?;
-        write_atomically(&self.path(stage, k), format!("{{\"input\":{input},\n\"result\":{result}}}\n").as_bytes())
+        let text = format!("{{\"input\":{input},\n\"result\":{result}}}\n");
+        Ok(write_atomically(&self.path(stage, k), text.as_bytes())?)
     }
 
     /// Makes the folder, unless it is there.
@@ -97,7 +98,7 @@ impl Store {
     }
 
     fn refused(&self, action: &'static str, error: impl ToString) -> Error {
-        Error::io(action, &self.folder, error, Remedy::by("choose another folder", Means::AnotherFolder))
+        Error::folder(action, &self.folder, error, "choose another folder")
     }
 
     /// Locks the folder: as long as the file is open, no other process works here.

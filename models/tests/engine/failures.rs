@@ -4,7 +4,7 @@ use costate::signal::Interpolation;
 use costate::{
     Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
 };
-use costate_identify::data::Record;
+use costate_data::Record;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::{Integrator, Problem};
 use costate_identify::registry::{Registry, Scenario};

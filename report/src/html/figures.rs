@@ -1,8 +1,8 @@
 //! The figures of a folder within the page: those that were written for it are part of the page, others are shown as pictures.
 
 use super::page::{Page, entries, escaped};
+use costate_data::files;
 use costate_identify::Result;
-use costate_identify::data::files;
 use serde_json::Value;
 use std::path::Path;
 

@@ -9,7 +9,7 @@ mod page;
 mod verdict;
 
 use super::SCHEMA;
-use costate_identify::data::files::{self, write_atomically};
+use costate_data::files::{self, write_atomically};
 use costate_identify::{Error, Result};
 use figures::Figures;
 use page::{Page, text};
@@ -78,7 +78,7 @@ fn check(result: &Value) -> std::result::Result<(), (String, String)> {
 /// # Errors
 /// [`Error::Io`].
 pub fn write(result: &Value, folder: &Path, file: &Path) -> Result<()> {
-    write_atomically(file, document(result, folder)?.as_bytes())
+    Ok(write_atomically(file, document(result, folder)?.as_bytes())?)
 }
 
 /// True if there is a page of an earlier result at this path.

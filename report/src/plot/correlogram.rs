@@ -1,7 +1,7 @@
 //! The figure of tests on residuals, from plain slices.
 
 use super::{Axis, Color, Dash, Figure, Panel, Series};
-use costate_identify::statistics::Correlations;
+use costate_data::series::Correlations;
 use costate_identify::{Error, Result};
 
 /// Correlations of residuals with themselves and with inputs, a panel each, as stems with their 99 % bounds. `axis`: what lags are,

@@ -31,7 +31,7 @@ use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use std::path::Path;
 
-use costate_identify::data::files::write_atomically;
+use costate_data::files::write_atomically;
 use costate_identify::{Error, Result};
 
 mod axis;
@@ -267,7 +267,7 @@ impl Figure {
     ///
     /// As for [`Figure::to_svg`], and if the file cannot be written.
     pub fn write_svg(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_atomically(path.as_ref(), self.to_svg()?.as_bytes())
+        Ok(write_atomically(path.as_ref(), self.to_svg()?.as_bytes())?)
     }
 
     /// Writes the figure as PNG with 300 dpi. An existing file is replaced at once, when all is written.
@@ -276,7 +276,7 @@ impl Figure {
     ///
     /// As for [`Figure::to_svg`], and if the file cannot be written.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_atomically(path.as_ref(), &self.to_png()?)
+        Ok(write_atomically(path.as_ref(), &self.to_png()?)?)
     }
 
     /// Refuses what cannot be drawn.

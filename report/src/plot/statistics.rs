@@ -3,7 +3,7 @@
 use super::heat_map::HeatMap;
 use super::{Axis, Color, Dash, Drawn, Figure, Marker, Panel, Series};
 use costate::spread::Spread;
-use costate_identify::statistics::Dependence;
+use costate_data::series::Dependence;
 use costate_identify::{Error, Result};
 
 /// A correlation matrix as coloured cells with their values; NaN is shown as unknown.

@@ -192,6 +192,14 @@ pub struct ResidualRow<'a> {
     pub derivatives: &'a [f64],
 }
 
+impl ResidualRow<'_> {
+    /// Adds the residual, weighted and as its loss has it, to a reduction.
+    pub fn add_to(&self, reduction: &mut Reduction) {
+        let (root, (residual, factor)) = (self.weight.sqrt(), self.rooted);
+        reduction.add_scaled(root * factor, self.derivatives, root * residual);
+    }
+}
+
 impl Gradient<'_> {
     /// Residuals and their Jacobian at `u`, reduced: for costs that are least squares. Residuals are
     /// √η_i (y_k(t_i) - ȳ_k,i) / σ_k, or what a robust loss makes of them.
@@ -200,12 +208,7 @@ impl Gradient<'_> {
     /// If the cost is no least-squares cost, or the simulation fails.
     pub fn linearise(&mut self, u: &[f64], cost: &LeastSquares) -> Result<Linearised> {
         let mut reduction = Reduction::new(u.len());
-        let mut scaled = vec![0.0; u.len()];
-        self.residual_rows(u, cost, &mut |row| {
-            let (root, (residual, factor)) = (row.weight.sqrt(), row.rooted);
-            scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * factor * slope);
-            reduction.add(&scaled, root * residual);
-        })?;
+        self.residual_rows(u, cost, &mut |row| row.add_to(&mut reduction))?;
         let linearised = reduction.finish();
         if linearised.cost().is_finite() {
             return Ok(linearised);

@@ -1,7 +1,7 @@
 //! Length of blocks of residuals with which a bootstrap sees how they are correlated.
 
 use super::MOST_PRODUCTS;
-use super::correlation::Series;
+use costate_data::series::Centred;
 
 /// The length of blocks, in samples, with which the circular block bootstrap finds the variance of a mean with the least mean square error
 /// (Politis & White 2004, corrected by Patton, Politis & White 2009): b = (2 G²/D)^⅓ n^⅓ with G = Σ |k| ρ_k and
@@ -25,7 +25,7 @@ pub(crate) fn worth(residuals: &[f64]) -> f64 {
 
 /// Σ ρ_k and Σ |k| ρ_k over lags of both signs, and the number of residuals.
 fn sums(residuals: &[f64]) -> Option<(f64, f64, usize)> {
-    let series = Series::new(residuals).filter(|series| series.count >= super::FEWEST)?;
+    let series = Centred::new(residuals).filter(|series| series.count >= super::FEWEST)?;
     let n = series.count as f64;
     // as many lags in a row that do not count are an end
     let in_a_row = n.log10().sqrt().ceil().max(5.0) as usize;

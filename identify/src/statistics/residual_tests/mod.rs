@@ -3,11 +3,9 @@
 //! Formulas and their sources: `docs/residuals.md`.
 
 mod block;
-mod correlation;
 mod judgement;
 
 pub(crate) use block::{block_length, worth};
-pub use correlation::{Correlations, Correlogram};
 pub use judgement::Finding;
 
 use super::fit::OutputFit;
@@ -16,10 +14,10 @@ use super::residuals::{Largest, Residuals};
 use super::{student, tail};
 use crate::flat::NOTHING;
 use crate::problem::{Experiment, Problem};
-use correlation::{Series, beyond_bounds, by_chance, crossing};
 use costate::cost::{LeastSquares, Loss, Reference};
 use costate::shown::rounded;
 use costate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
+use costate_data::series::{Centred, Correlations, Correlogram, crossing};
 
 /// Lags that are tested, unless there are fewer than four times as many samples.
 const LAGS: usize = 25;
@@ -278,7 +276,7 @@ impl Compared<'_> {
             finding: Finding::White,
             judgement: String::new(),
         };
-        let series = Series::new(&self.placed(&places));
+        let series = Centred::new(&self.placed(&places));
         match series {
             _ if self.fit.is_round_off() => tests.finding = Finding::RoundOff,
             _ if self.cost.spectrum(self.reference).is_some() => tests.finding = Finding::Lines,
@@ -405,16 +403,16 @@ impl Compared<'_> {
         Spacing { step, is_even, largest_interval, places }
     }
 
-    fn cross(&self, series: &Series, places: &[Option<usize>], tests: &mut ResidualTests) {
+    fn cross(&self, series: &Centred, places: &[Option<usize>], tests: &mut ResidualTests) {
         let simulation = &self.experiment.simulation;
         let Some(autocorrelation) = &tests.autocorrelation else { return };
         let last = autocorrelation.lags.len();
-        let mut own = beyond_bounds(autocorrelation);
+        let mut own = autocorrelation.beyond_bounds();
         own.extend(tests.run.iter().skip(last));
         for (k, quantity) in simulation.signature().inputs.iter().enumerate() {
             let value = |i: usize| simulation.inputs_at(self.cost.places().of(i))[k];
             let values: Vec<f64> = places.iter().map(|place| place.map_or(f64::NAN, value)).collect();
-            let Some(input) = Series::new(&values) else { continue };
+            let Some(input) = Centred::new(&values) else { continue };
             let found = crossing(series, &own, &input, last);
             let lag = found.correlogram.lags[found.most];
             tests.inputs.push(InputCorrelation {
@@ -446,7 +444,7 @@ impl ResidualTests {
         (axis, panels)
     }
 
-    fn correlate(&mut self, series: &Series) {
+    fn correlate(&mut self, series: &Centred) {
         let n = series.count;
         let (autocorrelation, statistic, degrees_of_freedom) = series.autocorrelations(LAGS.min(n / 4));
         let p_value = tail::chi_square(statistic, degrees_of_freedom);
@@ -462,7 +460,13 @@ impl ResidualTests {
     }
 }
 
-fn normality(series: &Series) -> Normality {
+/// The probability that the largest of so many independent normal numbers exceeds `score` in magnitude.
+fn by_chance(score: f64, count: usize) -> f64 {
+    // 1 - (1 - p)^n, exact for small p, too
+    -(count as f64 * (-tail::normal(score)).ln_1p()).exp_m1()
+}
+
+fn normality(series: &Centred) -> Normality {
     let n = series.count as f64;
     let moment = |power: i32| series.scores().map(|score| score.powi(power)).sum::<f64>() / n;
     let (skewness, excess_kurtosis) = (moment(3), moment(4) - 3.0);

@@ -166,7 +166,7 @@ pub fn conversion(from: &str, to: &str) -> Conversion {
 }
 
 /// True if a text is a known unit.
-pub(crate) fn is_known(text: &str) -> bool {
+pub fn is_known(text: &str) -> bool {
     !parse::readings(text).is_empty()
 }
 

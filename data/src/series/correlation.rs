@@ -1,6 +1,5 @@
 //! Auto- and cross-correlations of a series at even samples, some of which may not be there.
 
-use super::super::tail;
 use costate::spread::Spread;
 
 /// The 99 % bound of a normal number.
@@ -32,15 +31,21 @@ pub struct Correlogram {
 }
 
 impl Correlogram {
+    /// Correlations that exceed their bounds, and zero for the others.
+    pub fn beyond_bounds(&self) -> Vec<f64> {
+        let pairs = self.values.iter().zip(&self.bounds_99);
+        pairs.map(|(value, bound)| if value.abs() > *bound { *value } else { 0.0 }).collect()
+    }
+
     /// Panel for a figure; `step`: what a lag of one sample is called.
-    pub(super) fn panel(&self, title: String, step: f64) -> Correlations<'_> {
+    pub fn panel(&self, title: String, step: f64) -> Correlations<'_> {
         let lags = self.lags.iter().map(|lag| *lag as f64 * step).collect();
         Correlations { title, lags, values: &self.values, bounds: &self.bounds_99 }
     }
 }
 
 /// A series without its mean, in its standard deviation.
-pub(super) struct Series {
+pub struct Centred {
     /// Values; zero where there is none.
     values: Vec<f64>,
     /// True for each value that is there; empty if all are.
@@ -53,15 +58,15 @@ pub(super) struct Series {
     pub deviation: f64,
 }
 
-impl Series {
-    /// Series of values that are NaN where there is none; `None` if they do not vary.
+impl Centred {
+    /// Centred of values that are NaN where there is none; `None` if they do not vary.
     pub fn new(given: &[f64]) -> Option<Self> {
         let there = || given.iter().copied().filter(|value| !value.is_nan());
         let Spread { mean, deviation, count } = Spread::of(there());
         let size = there().fold(0.0f64, |size, value| size.max(value.abs()));
         let varies = deviation > 1e-12 * size;
         let value = |given: &f64| if given.is_nan() { 0.0 } else { (given - mean) / deviation };
-        varies.then(|| Series {
+        varies.then(|| Centred {
             values: given.iter().map(value).collect(),
             there: if count == given.len() { Vec::new() } else { given.iter().map(|value| !value.is_nan()).collect() },
             count,
@@ -77,16 +82,16 @@ impl Series {
     }
 
     /// The mean product of the series with `other` so many samples earlier, and of how many pairs.
-    fn product(&self, other: &Series, lag: i64) -> (f64, usize) {
+    fn product(&self, other: &Centred, lag: i64) -> (f64, usize) {
         let shift = lag.unsigned_abs() as usize;
-        if shift >= self.values.len() {
+        let shortest = self.values.len().min(other.values.len());
+        if shift >= shortest {
             return (f64::NAN, 0);
         }
         let (own, others) = if lag >= 0 { (shift, 0) } else { (0, shift) };
-        let length = self.values.len() - shift;
-        let pairs = self.values[own..].iter().zip(&other.values[others..]);
-        let sum = pairs.map(|(a, b)| a * b).sum::<f64>();
-        let is_there = |series: &Series, i: usize| series.there.get(i).is_none_or(|there| *there);
+        let length = shortest - shift;
+        let sum = dot(&self.values[own..own + length], &other.values[others..others + length]);
+        let is_there = |series: &Centred, i: usize| series.there.get(i).is_none_or(|there| *there);
         let count = match (self.there.is_empty(), other.there.is_empty()) {
             (true, true) => length,
             _ => (0..length).filter(|i| is_there(self, own + i) && is_there(other, others + i)).count(),
@@ -128,8 +133,9 @@ impl Series {
     }
 }
 
-/// Correlations of residuals with an input: at a lag k > 0, with what the input was k samples before.
-pub(super) struct Crossing {
+/// Correlations of a series with another: at a lag k > 0, with what the other was k samples before.
+pub struct Crossing {
+    /// The correlations.
     pub correlogram: Correlogram,
     /// Place of the most significant correlation among the lags.
     pub most: usize,
@@ -138,8 +144,8 @@ pub(super) struct Crossing {
 }
 
 /// Correlations of `residuals` with `input` at lags from -`last` to `last`. Beyond white noise, the deviation of a correlation is
-/// √((1 + 2 Σ ρ_e ρ_u)/m): the sum runs over lags where the residuals' own correlation exceeds its bound.
-pub(super) fn crossing(residuals: &Series, own: &[f64], input: &Series, last: usize) -> Crossing {
+/// √((1 + 2 Σ ρ_e ρ_u)/m): the sum runs over lags where the residuals' `own` correlation, from lag 1 on, exceeds its bound.
+pub fn crossing(residuals: &Centred, own: &[f64], input: &Centred, last: usize) -> Crossing {
     let products = own.iter().enumerate().filter(|(_, own)| **own != 0.0);
     let sum: f64 = products.map(|(k, own)| own * input.autocorrelation(k + 1).0).sum();
     let factor = (1.0 + 2.0 * sum).max(1.0);
@@ -161,14 +167,14 @@ pub(super) fn crossing(residuals: &Series, own: &[f64], input: &Series, last: us
     Crossing { correlogram: found, most, score: scores[most] }
 }
 
-/// The probability that the largest of so many independent normal numbers exceeds `score` in magnitude.
-pub(super) fn by_chance(score: f64, count: usize) -> f64 {
-    // 1 - (1 - p)^n, exact for small p, too
-    -(count as f64 * (-tail::normal(score)).ln_1p()).exp_m1()
-}
-
-/// Correlations that exceed their bounds, and zero for the others.
-pub(super) fn beyond_bounds(correlogram: &Correlogram) -> Vec<f64> {
-    let pairs = correlogram.values.iter().zip(&correlogram.bounds_99);
-    pairs.map(|(value, bound)| if value.abs() > *bound { *value } else { 0.0 }).collect()
+/// aᵀ b, in lanes that do not wait for each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        (0..LANES).for_each(|k| sums[k] += a[k] * b[k]);
+    }
+    sums.iter().sum::<f64>() + rest
 }

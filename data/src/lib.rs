@@ -1,8 +1,8 @@
 //! Measured records: named columns of numbers, read from text files, files of MATLAB and NumPy and logs of robots, and written to text files.
 //!
 //! ```
-//! use costate_identify::data::Record;
-//! # fn main() -> costate_identify::Result<()> {
+//! use costate_data::Record;
+//! # fn main() -> costate_data::Result<()> {
 //! let record = Record::from_columns([("t", vec![0.0, 0.1, 0.2]), ("y", vec![1.0, 0.9, 0.7])])?;
 //! assert_eq!(record.column("y")?[2], 0.7);
 //! let time = record.time("t")?;
@@ -12,9 +12,12 @@
 //! # }
 //! ```
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod cells;
 pub mod clock;
 pub mod columns;
+mod error;
 pub mod file_set;
 pub mod files;
 mod foreign;
@@ -23,12 +26,13 @@ mod mat;
 mod mcap;
 mod npz;
 pub mod rows;
+pub mod series;
 mod time_axis;
 pub mod unit;
 
 use crate::rows::Rows;
-use crate::{Error, Result};
 use cells::{Decimals, Delimiter, Gaps, Row, cells, decode, read_row, shorten};
+pub use error::{Error, Result};
 use foreign::Foreign;
 use mat::LeftOut;
 use std::collections::HashMap;
@@ -299,7 +303,10 @@ impl Record {
     }
 
     /// A column as sampling times, by a law that leads from its numbers to s.
-    pub(crate) fn times_by(&self, column: &str, law: &dyn Fn(f64) -> f64) -> Result<TimeAxis> {
+    ///
+    /// # Errors
+    /// As [`Record::time`].
+    pub fn times_by(&self, column: &str, law: &dyn Fn(f64) -> f64) -> Result<TimeAxis> {
         let origin = Origin {
             path: self.path.clone(),
             first_line: self.first_line,
@@ -311,7 +318,7 @@ impl Record {
     }
 
     /// Some of its rows.
-    pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Record {
+    pub fn part(&self, rows: std::ops::Range<usize>) -> Record {
         // where a column has no gap, it is one of numbers
         let has_gap =
             |(column, _): &&(usize, Foreign)| self.columns[*column][rows.clone()].iter().any(|x| !x.is_finite());
@@ -333,12 +340,12 @@ impl Record {
     }
 
     /// True if the record was read from a file of MATLAB.
-    pub(crate) fn is_binary(&self) -> bool {
+    pub fn is_binary(&self) -> bool {
         self.is_binary
     }
 
     /// Kind of the variable of this name that is no column: `a struct`.
-    pub(crate) fn left_out(&self, name: &str) -> Option<&str> {
+    pub fn left_out(&self, name: &str) -> Option<&str> {
         self.left_out.iter().find(|one| one.name == name).map(|one| &*one.what)
     }
 

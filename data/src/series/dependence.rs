@@ -27,7 +27,7 @@ impl Dependence {
         if bins < 4 {
             return None;
         }
-        both.sort_by(|a, b| a.0.total_cmp(&b.0));
+        both.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count = both.len() as f64;
         let size = both.iter().fold(0.0_f64, |most, (x, _)| most.max(x.abs()));
         if both[both.len() - 1].0 - both[0].0 <= 1e-9 * size {

@@ -1,8 +1,8 @@
 //! Column of times in a record, and its unit: one reader for all commands.
 
+use crate::Record;
+use crate::TimeAxis;
 use crate::columns::{self, Calibration, Keys, Sought};
-use crate::data::Record;
-use crate::data::TimeAxis;
 use crate::header;
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
@@ -23,7 +23,7 @@ const USUAL: [&str; 2] = ["t", "time"];
 const OTHERS: [&str; 9] = ["timestamp", "zeit", "temps", "tiempo", "tempo", "tijd", "tow", "clock", "elapsed"];
 
 /// True if a column of this name holds times.
-pub(crate) fn is_time(name: &str) -> bool {
+pub fn is_time(name: &str) -> bool {
     let (stem, _) = named(name);
     USUAL.iter().any(|usual| stem.eq_ignore_ascii_case(usual))
 }

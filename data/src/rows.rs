@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A table whose rows are made when they are written.
 pub struct Rows<'r> {
-    /// Names of the columns, as [`crate::data::Record::from_columns`] takes them.
+    /// Names of the columns, as [`crate::Record::from_columns`] takes them.
     pub names: Vec<String>,
     /// Number of rows.
     pub count: usize,

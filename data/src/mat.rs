@@ -10,7 +10,7 @@ use super::foreign::{self, Foreign};
 use super::{Record, check_names};
 use crate::clock::is_time;
 use crate::{Error, Result};
-pub(in crate::data) use elements::{Content, Variable};
+pub(crate) use elements::{Content, Variable};
 use elements::{Fault, variables};
 use std::collections::HashMap;
 use std::path::Path;

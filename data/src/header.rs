@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Form of a unit behind a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// `a [m/s^2]`, `a (m/s^2)`.
     Brackets,
     /// `a/(m/s^2)`, as ISO 80000 writes it; `a in m/s^2`; `a, m/s^2`.
@@ -17,9 +17,12 @@ pub(crate) enum Form {
 
 /// A header as a name with a unit.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Named<'h> {
+pub struct Named<'h> {
+    /// The name, without the unit.
     pub name: &'h str,
+    /// The unit as the header has it.
     pub unit: Cow<'h, str>,
+    /// How the unit stands there.
     pub form: Form,
     /// Conversion into the unit that is asked for.
     pub conversion: Conversion,
@@ -50,7 +53,7 @@ pub fn stem(header: &str) -> &str {
 }
 
 /// Readings of a header as a name with a unit, beside the unit that is asked for, the most likely first; none if it is a name alone.
-pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
+pub fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
     let named = |form: Form| {
         move |(name, own): (&'h str, &'h str)| Named { name, unit: own.into(), form, conversion: conversion(own, unit) }
     };
@@ -101,7 +104,7 @@ fn inside(header: &str) -> Option<&str> {
 }
 
 /// Text in brackets at the end of a header that is no unit, but may be meant as one.
-pub(crate) fn unknown_in_brackets(header: &str) -> Option<&str> {
+pub fn unknown_in_brackets(header: &str) -> Option<&str> {
     let (_, text) = brackets(header)?;
     (!is_written(text) && text.chars().any(char::is_alphabetic)).then_some(text)
 }

@@ -1,7 +1,7 @@
 //! Columns of a record for the quantities of a model: found by name, with the unit that stands behind it, and in the quantity's own unit. The
 //! one reader of inputs, outputs, start values, paths and times.
 
-use crate::data::Record;
+use crate::Record;
 use crate::header::{self, Form, Named};
 use crate::unit::{Conversion, conversion};
 use crate::{Error, Result};
@@ -21,11 +21,18 @@ pub struct Calibration {
 }
 
 impl Calibration {
+    /// A calibration of these, which are its fields.
+    pub fn new(unit: Option<String>, scale: Option<f64>, offset: Option<f64>) -> Self {
+        Calibration { unit, scale, offset }
+    }
+
     /// Checks that the calibration has one meaning.
     fn validate(&self) -> Result<()> {
-        let wrong = |key: &str, value: f64, remedy: &str| {
-            Err(Error::invalid(format!("`{key}` of a column"), format!("it is {value}"), remedy).under(&[key]))
+        let fault = |key: &'static str, problem: String, remedy: &str| {
+            let cause = costate::Error::invalid(format!("`{key}` of a column"), problem, remedy);
+            Err(Error::Calibration { key, cause: Box::new(cause) })
         };
+        let wrong = |key, value: f64, remedy: &str| fault(key, format!("it is {value}"), remedy);
         match (self.scale, self.offset, &self.unit) {
             (Some(scale), ..) if !(scale.is_finite() && scale != 0.0) => {
                 wrong("scale", scale, "give the value of 1 in the column, finite and not zero")
@@ -35,7 +42,7 @@ impl Calibration {
                 let problem = format!("a column in `{unit}` has a factor already");
                 let remedy =
                     "leave out `unit`, or let `scale` lead from the column's numbers to the model's unit alone";
-                Err(Error::invalid("`scale` of a column", problem, remedy).under(&["scale"]))
+                fault("scale", problem, remedy)
             }
             _ => Ok(()),
         }
@@ -117,7 +124,7 @@ impl Law {
 
 /// A column of a record.
 #[derive(Debug, Clone)]
-pub(crate) struct Column<'r> {
+pub struct Column<'r> {
     /// Name as the header has it.
     pub name: &'r str,
     /// Values in the quantity's unit.
@@ -250,7 +257,7 @@ fn refused(header: &str, (unit, why): (&str, &str), file: &Path, sought: &Sought
 ///
 /// # Errors
 /// As [`locate`].
-pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Column<'r>>> {
+pub fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Column<'r>>> {
     let Some(Located { name, law, note }) = locate(record, file, sought)? else { return Ok(None) };
     let numbers = record.column_with_gaps(name)?;
     let values = if law.is_plain() { numbers.to_vec() } else { numbers.iter().map(|x| law.of(*x)).collect() };
@@ -265,7 +272,7 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> 
 }
 
 /// Error for a column that is not there, with what is there in its place.
-pub(crate) fn missing(record: &Record, file: &Path, name: &str) -> Error {
+pub fn missing(record: &Record, file: &Path, name: &str) -> Error {
     match record.left_out(name) {
         None => Error::unknown("column", name, file.display().to_string(), record.names()),
         Some(what) => {

@@ -6,7 +6,7 @@
 //! completes the move.
 
 use crate::files::write_atomically;
-use crate::{Error, Means, Remedy, Result};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -22,7 +22,7 @@ pub const FILES: &str = "files";
 const PREFIX: &str = ".costate-";
 const SUFFIX: &str = ".aside";
 /// Held by the process that writes the set.
-pub(crate) const LOCK: &str = ".lock";
+pub const LOCK: &str = ".lock";
 /// Journal of what is left to do, once all files are there.
 const JOURNAL: &str = ".journal";
 
@@ -43,9 +43,7 @@ pub struct FileSet {
 impl FileSet {
     /// A folder aside, within the folder `target`.
     pub fn begin(target: &Path) -> Result<Self> {
-        let refused = |error: io::Error| {
-            Error::io("write into", target, error, Remedy::by("choose another folder", Means::AnotherFolder))
-        };
+        let refused = |error: io::Error| Error::folder("write into", target, error, "choose another folder");
         loop {
             let aside = target.join(name_aside());
             match fs::create_dir(&aside) {
@@ -104,7 +102,7 @@ impl FileSet {
     }
 
     fn refused(&self, path: &Path, error: io::Error) -> Error {
-        Error::io("write into", path, error, Remedy::by("choose another folder", Means::AnotherFolder))
+        Error::folder("write into", path, error, "choose another folder")
     }
 
     /// Refuses to replace what is no file, or protected.
@@ -114,12 +112,7 @@ impl FileSet {
             Ok(metadata) if metadata.permissions().readonly() => "the file is write-protected",
             _ => return Ok(()),
         };
-        Err(Error::io(
-            "write",
-            path,
-            reason,
-            Remedy::by("move it away, or choose another folder", Means::AnotherFolder),
-        ))
+        Err(Error::folder("write", path, reason, "move it away, or choose another folder"))
     }
 }
 
@@ -140,7 +133,7 @@ fn name_aside() -> String {
 
 /// Removes a folder whose [`LOCK`] this process holds, for whoever looks all at once: what is left of it if this process is killed, the next
 /// run in the folder around it removes.
-pub(crate) fn discard(folder: &Path, lock: File) -> io::Result<()> {
+pub fn discard(folder: &Path, lock: File) -> io::Result<()> {
     let aside = folder.with_file_name(name_aside());
     fs::rename(folder, &aside)?;
     clear(&aside, Some(lock))
@@ -186,8 +179,8 @@ pub fn recover(target: &Path) -> Result<()> {
         }
         let journal = fs::read(aside.join(JOURNAL)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(journal) = journal {
-            let remedy = Remedy::by("choose another folder", Means::AnotherFolder);
-            complete(&aside, target, &journal).map_err(|error| Error::io("write into", target, error, remedy))?;
+            let remedy = "choose another folder";
+            complete(&aside, target, &journal).map_err(|error| Error::folder("write into", target, error, remedy))?;
         }
         // should it stay, it does no harm
         let _ = clear(&aside, Some(lock));

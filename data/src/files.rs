@@ -89,7 +89,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// As [`write_atomically`].
-pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+pub fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let refuse = |reason: &str, remedy: &str| Err(Error::io("write", path, reason, remedy));
     let names_folder = path.to_string_lossy().ends_with(std::path::is_separator);
     if names_folder || path.file_name().is_none() {

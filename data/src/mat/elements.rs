@@ -7,7 +7,7 @@ use std::io::Read;
 
 /// A variable of the workspace that was saved.
 #[derive(Debug)]
-pub(in crate::data) struct Variable {
+pub(crate) struct Variable {
     pub name: String,
     /// Rows, columns, and perhaps more.
     pub dims: Vec<usize>,
@@ -15,7 +15,7 @@ pub(in crate::data) struct Variable {
 }
 
 #[derive(Debug)]
-pub(in crate::data) enum Content {
+pub(crate) enum Content {
     /// Real numbers, column by column.
     Numbers(Vec<f64>),
     /// Content that is no array of real numbers, in words.
