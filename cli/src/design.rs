@@ -35,7 +35,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let waiting = waiting("runs with tangents", design.problem.experiments.len());
     let found = design.compare(&u, optimality)?;
     drop(waiting);
-    let warnings = [design.problem.told_of_jumps(&u)?, design.told_of_shared_noise()];
+    let warnings = [design.problem.told_of_jumps(&u)?, design.problem.told_of_shared_noise("a design")];
     warnings.iter().flatten().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let name = &design.problem.name;
     let document = design_json(name, &found);

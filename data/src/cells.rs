@@ -97,7 +97,7 @@ pub(super) enum Gaps {
 
 /// True if the cell is a sign for a missing value.
 pub(super) fn is_missing(cell: &str) -> bool {
-    const WORDS: [&str; 9] = ["nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?"];
+    const WORDS: [&str; 12] = ["nan", "-nan", "-nan(ind)", "na", "n/a", "#n/a", "#nv", "null", "none", "-", "--", "?"];
     WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)) || cell.is_empty()
 }
 
@@ -155,6 +155,48 @@ pub(super) struct Row<'n> {
     least: usize,
     /// The first cell of each column that is no number, if there is one.
     pub foreign: Vec<Option<Foreign>>,
+    /// Commas in numbers, where they are read as decimal ones.
+    pub commas: Commas,
+}
+
+/// Commas in numbers of a file.
+#[derive(Debug, Default)]
+pub(super) struct Commas {
+    /// Column and text of the first number whose comma may as well part thousands.
+    grouped: Option<(usize, String)>,
+    /// True if the comma of some number parts no thousands.
+    is_decimal: bool,
+}
+
+impl Commas {
+    fn see(&mut self, column: usize, cell: &str) {
+        if self.is_decimal {
+            return;
+        }
+        let digits = cell.trim_start_matches(['-', '+']);
+        let is_grouped = digits.split_once(',').is_some_and(|(whole, part)| {
+            (1..=3).contains(&whole.len())
+                && !whole.starts_with('0')
+                && part.len() == 3
+                && part.bytes().all(|b| b.is_ascii_digit())
+        });
+        match is_grouped {
+            true if self.grouped.is_none() => self.grouped = Some((column, cell.to_string())),
+            true => {}
+            false => self.is_decimal = true,
+        }
+    }
+
+    /// A remark, where all commas may part thousands.
+    pub fn remark(&self, path: &Path, names: &[String]) -> Option<String> {
+        let (column, cell) = self.grouped.as_ref().filter(|_| !self.is_decimal)?;
+        Some(format!(
+            "{}: commas in numbers are read as decimal ones: `{cell}` in column `{}` is {}; if they part thousands, write the numbers without them",
+            path.display(),
+            names[*column],
+            cell.replace(',', ".").parse::<f64>().ok()?
+        ))
+    }
 }
 
 impl<'n> Row<'n> {
@@ -163,7 +205,7 @@ impl<'n> Row<'n> {
             Gaps::Refused => names.len(),
             Gaps::Allowed => names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1),
         };
-        Row { names, delimiter, gaps, least, foreign: vec![None; names.len()] }
+        Row { names, delimiter, gaps, least, foreign: vec![None; names.len()], commas: Commas::default() }
     }
 
     /// True if a row of these cells is as long as the header, but for separators at the ends of lines.
@@ -195,6 +237,7 @@ pub(super) fn read_row<'a>(
         if let (Err(_), Some(value)) = (&parsed, with_comma(cell, delimiter)) {
             column.push(value);
             signs.comma = true;
+            row.commas.see(k, cell);
             continue;
         }
         match parsed {
@@ -246,7 +289,10 @@ fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> 
         return (problem, "write the measured value, or remove the row".to_string());
     }
     if cell.starts_with('#') {
-        let remedy = "move a comment to the top of the file, or remove it";
+        let remedy = match cell.ends_with(['!', '?']) {
+            true => "a spreadsheet found no number there: empty the cell, which is a missing sample, or remove the row",
+            false => "move a comment to the top of the file, or remove it",
+        };
         return (format!("`{shown}` in column `{name}` is not a number"), remedy.to_string());
     }
     let comma = cell.matches(',').count() == 1 && cell.replace(',', ".").parse::<f64>().is_ok();

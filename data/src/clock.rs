@@ -85,6 +85,9 @@ pub fn clock<'r>(record: &'r Record, file: &Path, asked: Option<&str>, unit: Opt
             return Ok(Clock { note: Some(note), ..clock });
         }
     }
+    if let Some(name) = USUAL.iter().find(|name| record.left_out(name).is_some()) {
+        return Err(columns::missing(record, file, name));
+    }
     let problem = format!("no column is called `t` or `time` (there are: {})", record.names().join(", "));
     let remedy = match record.is_binary() {
         false => "rename the time column to `t`, or name it in a problem file: time = \"COLUMN\"",

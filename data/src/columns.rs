@@ -277,9 +277,17 @@ pub fn missing(record: &Record, file: &Path, name: &str) -> Error {
         None => Error::unknown("column", name, file.display().to_string(), record.names()),
         Some(what) => {
             let problem = format!("`{name}` is no column: it is {what}");
-            let remedy =
-                format!("save it as a vector of real numbers, as long as the times: save(.., 't', '{name}', '-v7')");
-            Error::file(file, None, problem, remedy)
+            let is_of_numpy = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
+            let how = match is_of_numpy {
+                true => format!("np.savez(.., t=t, {name}={name}), of float64"),
+                false => format!("save(.., 't', '{name}', '-v7')"),
+            };
+            Error::file(
+                file,
+                None,
+                problem,
+                format!("save it as a vector of real numbers, as long as the times: {how}"),
+            )
         }
     }
 }

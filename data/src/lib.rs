@@ -92,8 +92,8 @@ impl Record {
 
     /// Reads a text file of columns separated by commas, semicolons or tabs (recognised by the header line).
     ///
-    /// Its first line names the columns; lines before it that are blank or start with `#` are skipped, and so are blank
-    /// lines at the end. Cells are trimmed and may be in quotation marks; a byte-order mark and Windows line ends are
+    /// Its first line names the columns; lines before it that are blank, start with `#` or are `sep=;` as spreadsheets write it are skipped, and so are
+    /// blank lines at the end. Cells are trimmed and may be in quotation marks; a byte-order mark and Windows line ends are
     /// accepted. Numbers have a decimal point; between semicolons or tabs, all of them may have a decimal comma.
     ///
     /// # Errors
@@ -160,8 +160,10 @@ impl Record {
             let problem = "the file ends after its header, without any row";
             return Err(Error::file(path, Some(header_line), problem, "give a file with rows of numbers"));
         };
-        let Row { foreign, .. } = row;
-        Self { path: Some(path.to_path_buf()), first_line, ..Self::plain(names, columns) }.without_foreign(foreign)
+        let Row { foreign, commas, .. } = row;
+        let remarks = commas.remark(path, &names).into_iter().collect();
+        let plain = Self { path: Some(path.to_path_buf()), first_line, remarks, ..Self::plain(names, columns) };
+        plain.without_foreign(foreign)
     }
 
     /// A record from columns in memory, in the given order.
@@ -377,7 +379,8 @@ fn head<'t>(
         if line.trim_start().starts_with('#') {
             comment = Some((*number, line.to_string()));
         }
-        !line.trim_start().starts_with('#') && !line.trim().is_empty()
+        let is_of_spreadsheet = line.trim().strip_prefix("sep=").is_some_and(|sign| sign.chars().count() <= 1);
+        !line.trim_start().starts_with('#') && !line.trim().is_empty() && !is_of_spreadsheet
     };
     let Some((header_line, header)) = lines.find(is_header) else {
         let remedy = "give a file with a header line that names the columns, and rows of numbers";

@@ -150,6 +150,7 @@ fn array(name: &str, bytes: &[u8]) -> Found<Variable> {
             Some(kind) if kind.starts_with('c') => "complex",
             Some(kind) if kind.starts_with(['U', 'S']) => "text",
             Some(kind) if kind.starts_with(['M', 'm']) => "dates, which are no seconds",
+            Some(kind) if kind.starts_with('f') => "of a precision that is not read (float32 and float64 are)",
             Some(_) => "an array of objects",
         }));
     };

@@ -136,6 +136,26 @@ fn decimal_commas_and_points_do_not_mix() {
     assert!(gaps.column_with_gaps("y").unwrap()[0].is_nan());
 }
 
+// Protects whoever exports from a spreadsheet: its `sep=;` is no header, its errors and the NaN of C libraries are told for what they are, and commas
+// that may part thousands are told.
+#[test]
+fn spreadsheets_are_read() {
+    let read = |text: &str| Record::parse_any(text.as_bytes(), Path::new("record.csv"));
+    let own = read("sep=;\nt;y\n0;#N/A\n1;-nan(ind)\n2;#NV\n3;2\n").unwrap();
+    assert_eq!(own.names(), ["t", "y"]);
+    let gaps = own.column_with_gaps("y").unwrap();
+    assert!(gaps[..3].iter().all(|value| value.is_nan()) && gaps[3] == 2.0);
+    let error = read("t;y\n0;1\n1;#DIV/0!\n").unwrap().column_with_gaps("y").unwrap_err().to_string();
+    assert!(error.contains("a spreadsheet found no number there"), "{error}");
+    let thousands = read("t;y\n0;930\n1;1,000\n2;-12,500\n").unwrap();
+    assert_eq!(thousands.column("y").unwrap(), [930.0, 1.0, -12.5]);
+    let remark = thousands.remarks().join(" ");
+    assert!(remark.contains("`1,000` in column `y` is 1; if they part thousands"), "{remark}");
+    for decimal in ["t;y\n0;1,000\n0,5;2,000\n", "t;y\n0;0,250\n1;1,000\n", "t;y\n0;1,25\n1;1,000\n"] {
+        assert!(read(decimal).unwrap().remarks().is_empty(), "{decimal}");
+    }
+}
+
 // Protects against the first row being taken for names, and against names that cannot tell columns apart.
 #[test]
 fn headers_that_name_nothing_are_refused() {

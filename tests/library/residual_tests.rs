@@ -175,6 +175,30 @@ fn correlated_residuals_are_found() {
     assert_eq!(slight.finding, Finding::SlightlyCorrelated, "{}", slight.judgement);
 }
 
+/// Protects records whose outputs are logged at different rates, in one file: an output that has a value in every 4th or 40th row is tested as if its
+/// samples were the whole record. White is never what nobody looked at.
+#[test]
+fn samples_in_every_few_rows_are_neighbours() {
+    for every in [4, 40] {
+        let count = 400 * every;
+        let (force, errors) = (force(count, 5), coloured(400, 5, 0.9));
+        let mut sparse = vec![f64::NAN; count];
+        sparse.iter_mut().step_by(every).zip(&errors).for_each(|(to, error)| *to = *error);
+        let tests = tests_of(&force, &sparse);
+        assert_eq!(tests.finding, Finding::Correlated, "{}", tests.judgement);
+        assert_eq!(tests.whiteness.unwrap().degrees_of_freedom, 25);
+        assert!((tests.step - STEP * every as f64).abs() < 1e-12);
+        // √((1 + c)/(1 - c)) = 4.4, and less of so few samples
+        assert!((2.5..5.0).contains(&tests.standard_error_factor), "{}", tests.standard_error_factor);
+        assert!(tests.judgement.contains("perhaps by a factor of"), "{}", tests.judgement);
+    }
+    // of pairs that are far apart, each sample has one neighbour: the variance of the mean is 1 + c times that of white noise
+    let (force, mut errors) = (force(4000, 6), coloured(4000, 6, 0.9));
+    errors.iter_mut().enumerate().filter(|(i, _)| i % 40 > 1).for_each(|(_, error)| *error = f64::NAN);
+    let pairs = tests_of(&force, &errors);
+    assert!((pairs.standard_error_factor - 1.9_f64.sqrt()).abs() < 0.1, "{}", pairs.standard_error_factor);
+}
+
 /// Protects the detection of a delayed input: by name and delay, whatever the seed; and of one that comes too late.
 #[test]
 fn a_delayed_input_is_found() {

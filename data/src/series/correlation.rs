@@ -124,13 +124,38 @@ impl Centred {
     }
 
     /// Autocorrelations at lags from 1 on, as long as they exceed their bound: as far as neighbours are alike. No more than `most` lags
-    /// are looked at.
-    pub fn run(&self, most: usize) -> Vec<f64> {
-        let all = (1..=most).map(|lag| self.autocorrelation(lag));
-        all.take_while(|(value, deviation, pairs)| *pairs > 0 && *value > BOUND * deviation)
-            .map(|found| found.0)
-            .collect()
+    /// are looked at; one at which there are no pairs ends nothing.
+    pub fn run(&self, most: usize) -> Run {
+        let mut run = Run { values: Vec::new(), sum: 0.0 };
+        let mut unknown = 0;
+        for lag in 1..=most.min(self.values.len().saturating_sub(1)) {
+            let (value, deviation, pairs) = self.autocorrelation(lag);
+            if pairs == 0 {
+                unknown += 1;
+                continue;
+            }
+            if value.is_nan() || value <= BOUND * deviation {
+                break;
+            }
+            run.values.resize(run.values.len() + unknown, 0.0);
+            unknown = 0;
+            run.values.push(value);
+            // with all samples there, each has a neighbour at the lag but for the ends
+            let places = self.values.len();
+            let neighbours = (pairs * places) as f64 / (self.count * (places - lag)) as f64;
+            run.sum += value * neighbours;
+        }
+        run
     }
+}
+
+/// Autocorrelations as far as neighbours are alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The correlations at lags from 1 on; 0 where no two samples are so far apart.
+    pub values: Vec<f64>,
+    /// Their sum, each in the part in which samples have a neighbour at its lag.
+    pub sum: f64,
 }
 
 /// Correlations of a series with another: at a lag k > 0, with what the other was k samples before.

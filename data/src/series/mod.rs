@@ -4,6 +4,6 @@ mod correlation;
 mod dependence;
 mod repeated;
 
-pub use correlation::{Centred, Correlations, Correlogram, Crossing, crossing};
+pub use correlation::{Centred, Correlations, Correlogram, Crossing, Run, crossing};
 pub use dependence::Dependence;
 pub use repeated::repeated_far_outside;

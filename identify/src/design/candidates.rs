@@ -4,7 +4,7 @@ use super::{Assessment, Optimality};
 use crate::beside::with_rows;
 use crate::ensemble::Member;
 use crate::problem::Problem;
-use crate::statistics::{Analysed, analysed, shares_noise};
+use crate::statistics::{Analysed, analysed};
 use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::least_squares::{Linearised, Reduction};
@@ -92,28 +92,6 @@ struct Said {
 }
 
 impl Design {
-    /// Outputs whose lines of a spectrum share noise, which information takes for independent, in a sentence.
-    pub fn told_of_shared_noise(&self) -> Option<String> {
-        let costs = self.problem.least_squares()?;
-        let mut names: Vec<String> = Vec::new();
-        for (experiment, cost) in self.problem.experiments.iter().zip(costs) {
-            for reference in (0..cost.references().len()).filter(|&k| shares_noise(cost, k)) {
-                let output = cost.references()[reference].output;
-                let name = format!("`{}`", experiment.simulation.signature().outputs[output].name);
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
-        (!names.is_empty()).then(|| {
-            format!(
-                "lines of the spectrum of {} share noise, and a design takes them as independent: of a fit, whose statistics account for that, standard errors \
-                 may be twice as large, or half",
-                names.join(", ")
-            )
-        })
-    }
-
     /// Compares the candidates at `u`: one run with tangents an experiment.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use costate::signal::{Interpolation, Signal};
 use costate::signature::{Quantity, Signature};
 use costate::simulate::Simulation;
 use costate_data::Record;
-use costate_data::columns::{Calibration, Column, Sought};
+use costate_data::columns::{self, Calibration, Column, Sought};
 use costate_data::header;
 
 /// Something of a file of an experiment, by the file's place.
@@ -38,6 +38,10 @@ impl Specification {
     /// Error for `records` of which no column is named like an output.
     pub(super) fn nothing_to_compare(entry: &Entry, source: &DataSource, records: &[Record]) -> Error {
         let signature = entry.system.signature();
+        let left_out = |record: &&Record| signature.outputs.iter().find(|q| record.left_out(&q.name).is_some());
+        if let Some((record, output)) = records.iter().find_map(|record| Some((record, left_out(&record)?))) {
+            return columns::missing(record, &source.file, &output.name).into();
+        }
         let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let problem = format!(
             "no column is named like an output of {} ({}); there are: {}",
@@ -390,6 +394,9 @@ impl<'a> Reading<'a> {
         let note = |Quantity { name, .. }: &Quantity| {
             if self.source.inputs.is_some() {
                 return Ok(format!("no column drives input `{name}`: the model's own signal does"));
+            }
+            if let Some(part) = self.recording.parts.iter().find(|part| part.record.left_out(name).is_some()) {
+                return Err(columns::missing(part.record, part.file, name).into());
             }
             let unused = self.unused(None);
             let left = if unused.is_empty() { String::new() } else { format!(" (other columns: {unused})") };

@@ -61,7 +61,6 @@ pub use residual_tests::{
     Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, TimeOffset, test_unfitted,
 };
 pub(crate) use residual_tests::{block_length, worth};
-pub(crate) use residuals::shares_noise;
 pub use sentinel::Sentinel;
 pub(crate) use sentinel::told_of_input;
 pub(crate) use shares::{Share, Shares, shares};

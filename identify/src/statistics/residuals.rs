@@ -128,7 +128,6 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
         let (mut chi_square, mut robust) = (0.0, Robust::default());
         let shared: Vec<bool> = (0..of_references.len()).map(|reference| shares_noise(costs[k], reference)).collect();
         let mut of_lines: Vec<Vec<Vec<f64>>> = vec![Vec::new(); of_references.len()];
-        let mut scaled = vec![0.0; u.len()];
         gradient.residual_rows(u, costs[k], &mut |row| {
             note_largest(&mut largest[row.reference], row, of_references[row.reference].len());
             of_references[row.reference].push(row.residual);
@@ -140,14 +139,10 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
                 return;
             };
             let weight = row.weight / most;
-            let mut scale = |factor: f64, to: &mut dyn FnMut(&[f64])| {
-                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
-                to(&scaled);
-            };
-            scale(weight.sqrt(), &mut |row| fitted.add(row, weight.sqrt() * pull));
+            fitted.add_scaled(weight.sqrt(), row.derivatives, weight.sqrt() * pull);
             match shared[row.reference] {
-                true => scale(weight, &mut |slopes| of_lines[row.reference].push(slopes.to_vec())),
-                false => scale(weight, &mut |row| spread.add(row, weight * pull)),
+                true => of_lines[row.reference].push(row.derivatives.iter().map(|slope| weight * slope).collect()),
+                false => spread.add_scaled(weight, row.derivatives, weight * pull),
             }
         })?;
         costs[k].losses().iter().zip(&of_references).for_each(|(loss, own)| robust.expect(loss, own.len()));
@@ -185,8 +180,31 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
 }
 
 /// True for a reference that is compared by lines of a spectrum that share noise.
-pub(crate) fn shares_noise(cost: &LeastSquares, reference: usize) -> bool {
+fn shares_noise(cost: &LeastSquares, reference: usize) -> bool {
     cost.spectrum(&cost.references()[reference]).is_some_and(|spectrum| spectrum.shares_noise())
+}
+
+impl Problem {
+    /// Outputs whose lines of a spectrum share noise, where `what` takes them for independent, in a sentence.
+    pub fn told_of_shared_noise(&self, what: &str) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (experiment, cost) in self.experiments.iter().zip(self.least_squares()?) {
+            for reference in (0..cost.references().len()).filter(|&k| shares_noise(cost, k)) {
+                let output = cost.references()[reference].output;
+                let name = format!("`{}`", experiment.simulation.signature().outputs[output].name);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        (!names.is_empty()).then(|| {
+            format!(
+                "lines of the spectrum of {} share noise, and {what} takes them as independent: of a fit, whose statistics account for that, standard errors \
+                 may be twice as large, or half",
+                names.join(", ")
+            )
+        })
+    }
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.

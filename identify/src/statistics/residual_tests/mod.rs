@@ -17,7 +17,7 @@ use crate::problem::{Experiment, Problem};
 use costate::cost::{LeastSquares, Loss, Reference};
 use costate::shown::rounded;
 use costate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
-use costate_data::series::{Centred, Correlations, Correlogram, crossing};
+use costate_data::series::{Centred, Correlations, Correlogram, Run, crossing};
 
 /// Lags that are tested, unless there are fewer than four times as many samples.
 const LAGS: usize = 25;
@@ -284,6 +284,14 @@ impl Compared<'_> {
             None => tests.finding = Finding::Constant,
             Some(series) => {
                 tests.correlate(&series);
+                if tests.whiteness.is_none_or(|test| test.degrees_of_freedom == 0) {
+                    // no two samples are neighbours: nothing was tested
+                    tests.autocorrelation = None;
+                    tests.whiteness = None;
+                    tests.finding = Finding::TooFew;
+                    tests.judgement = tests.sentence(tests.finding);
+                    return tests;
+                }
                 self.cross(&series, &places, &mut tests);
                 tests.normality = Some(normality(&series));
                 tests.largest = self
@@ -381,7 +389,8 @@ impl Compared<'_> {
     /// Spacing of the output's own samples.
     fn spacing(&self) -> Spacing {
         let times = self.experiment.simulation.grid().times();
-        let own: Vec<usize> = self.cost.own_samples(self.place).collect();
+        // rows of a file without a value of this output are no samples of it
+        let own: Vec<usize> = self.cost.samples(self.reference).collect();
         let samples: Vec<f64> = own.iter().map(|i| times[self.cost.places().of(*i)]).collect();
         let largest_interval = largest_interval(&samples).map(|(from, until)| Interval { from, until });
         let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
@@ -450,12 +459,17 @@ impl ResidualTests {
         let p_value = tail::chi_square(statistic, degrees_of_freedom);
         self.whiteness = Some(Test { statistic, degrees_of_freedom, p_value });
         let most = MOST_LAGS.min(MOST_PRODUCTS / n).min(n / 4);
-        self.run = series.run(most.max(autocorrelation.lags.len()));
+        let Run { values, sum } = series.run(most.max(autocorrelation.lags.len()));
+        self.run = values;
         self.correlated_lags = self.run.len();
         self.is_run_cut = self.run.len() >= most;
-        let inflation = 1.0 + 2.0 * self.run.iter().sum::<f64>();
+        let inflation = 1.0 + 2.0 * sum;
         self.standard_error_factor = inflation.sqrt();
-        self.mean_p_value = tail::normal(series.mean / (series.deviation * (inflation / n as f64).sqrt()));
+        let score = series.mean / (series.deviation * (inflation / n as f64).sqrt());
+        // the deviation is estimated, too, from so many independent residuals; far out, where digits are lost, both tails are nothing
+        let worth = (n as f64 / inflation).floor().max(2.0);
+        let t = score * ((n - 1) as f64 / n as f64).sqrt();
+        self.mean_p_value = tail::normal(score).max(student::tail(t, worth as usize - 1));
         self.autocorrelation = Some(autocorrelation);
     }
 }
