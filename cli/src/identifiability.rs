@@ -44,6 +44,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let mut warnings = said_of_steps_alone(&problem, &by_steps_alone);
     // what follows rests on derivatives
     warnings.extend(problem.told_of_jumps(&u)?);
+    warnings.extend(problem.told_of_modes_that_meet(&u));
     warnings.extend(problem.told_of_shared_noise("this ranking"));
     warnings.extend(found.warnings());
     if arguments.json {

@@ -220,6 +220,11 @@ impl Earlier {
         Ok(())
     }
 
+    /// True if the data of a file are among those that were fitted.
+    fn was_fitted(&self, file: &Path) -> bool {
+        InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum))
+    }
+
     /// Warns of what makes a comparison worth less, and says whether any record is one that was not fitted.
     fn warn_of_validity<'f>(&self, data: impl Iterator<Item = &'f Path>) -> bool {
         if !self.converged {
@@ -227,7 +232,7 @@ impl Earlier {
         }
         let mut validates = false;
         for file in data {
-            let is_fitted = InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum));
+            let is_fitted = self.was_fitted(file);
             validates |= !is_fitted;
             if is_fitted {
                 tell(&format!("warning: {} is among the data that were fitted: this is no validation", file.display()));
@@ -367,7 +372,19 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
     specification.lines.forget(&["data", "file"]);
     let mut shared = specification.data.take().unwrap_or_default();
     earlier.interpolate(&mut shared, arguments.problem.is_none());
-    let of = |file: &PathBuf| ExperimentSetting { data: shared.with_files(file), ..ExperimentSetting::default() };
+    let of = |file: &PathBuf| {
+        let mut data = shared.with_files(file);
+        // the window of the fitted record is none of another one's
+        if arguments.problem.is_none() && (data.from.is_some() || data.until.is_some()) && !earlier.was_fitted(file) {
+            (data.from, data.until) = (None, None);
+            tell(&format!(
+                "note: {} is taken from its first to its last sample: `from` and `until` are those of the record that was fitted; --problem FILE.toml \
+                 says others",
+                file.display()
+            ));
+        }
+        ExperimentSetting { data, ..ExperimentSetting::default() }
+    };
     specification.experiments = arguments.data.iter().map(of).collect();
     specification.substeps = arguments.substeps.or(specification.substeps);
     specification.found_substeps = earlier.substeps;

@@ -48,7 +48,15 @@ const STAYED: f64 = 1e-9;
 /// Takes back the success of a search that has ended where nothing is explained, or where a parameter had no influence from its start
 /// on that it has elsewhere. Without statistics, which are needed for that, the end stays as it is.
 pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &Result<Statistics>) {
+    let apart = |why: String| Remedy::by(format!("{why}; begin where they differ, or from many starts"), Means::Starts);
     if !found.outcome.converged {
+        // a search also gets stuck where like measurements have met
+        found.shortcomings.extend(problem.modes_that_meet(&found.values(), |a, b| a.value != b.value).map(apart));
+        return;
+    }
+    if let Some(why) = problem.told_of_modes_that_meet(&found.values()).map(apart) {
+        (found.outcome.converged, found.outcome.reason) = (false, Reason::ModesMeet);
+        found.shortcomings = vec![why];
         return;
     }
     // a cost that is no sum of squares has no statistics that would tell

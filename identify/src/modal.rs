@@ -129,7 +129,11 @@ impl MeasuredMode {
         };
         match self.quantity.of(mode) {
             Some(value) => Ok(value),
-            None => gone(format!("this mode is a {}", mode.character().name())),
+            None => {
+                let problem = format!("this mode is a {} at these parameters", mode.character().name());
+                let remedy = "begin where it oscillates, with less damping, measure its natural frequency in the place of the damped one, or count modes from the slowest one";
+                Err(Error::NoMode { what: self.what(), problem, remedy: Remedy::by(remedy, Means::Modes) })
+            }
         }
     }
 }
@@ -167,6 +171,39 @@ impl Problem {
         }
         let (_, values) = self.modes_at(u)?;
         Ok(0.5 * self.residuals_of(&values).iter().map(|r| r * r).sum::<f64>())
+    }
+
+    /// Modes that are measured apart, and have one frequency at `u`, in a sentence: where they meet, their order changes, and derivatives are those of
+    /// their mean, by which nothing leads them apart.
+    pub fn told_of_modes_that_meet(&self, u: &[f64]) -> Option<String> {
+        self.modes_that_meet(u, |a, b| (a.value - b.value).abs() > a.deviation.min(b.deviation))
+    }
+
+    /// The same of modes whose measurements `matter`.
+    pub(crate) fn modes_that_meet(
+        &self,
+        u: &[f64],
+        matter: impl Fn(&MeasuredMode, &MeasuredMode) -> bool,
+    ) -> Option<String> {
+        /// Parts of a frequency by which modes that have met may differ, for a search stops beside a kink.
+        const MET: f64 = 1e-4;
+        let (_, values) = self.modes_at(u).ok().filter(|_| !self.modes.is_empty())?;
+        let pairs = (0..values.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let (i, j) = pairs.into_iter().find(|&(i, j)| {
+            let [a, b] = [i, j].map(|k| &self.modes[k]);
+            let is_frequency = a.quantity == b.quantity && a.quantity != ModeQuantity::DampingRatio;
+            let have_met = (values[i] - values[j]).abs() <= MET * values[i].abs();
+            is_frequency && a.number != b.number && matter(a, b) && have_met
+        })?;
+        Some(format!(
+            "modes {} and {} have one frequency here, {} Hz, where they change places and derivatives are those of their mean, so that nothing leads them \
+             apart; they are measured at {} and {} Hz",
+            self.modes[i].number,
+            self.modes[j].number,
+            rounded(values[i], 6),
+            rounded(self.modes[i].value, 6),
+            rounded(self.modes[j].value, 6)
+        ))
     }
 
     /// Residuals of the measured modes at `u`, each with its derivatives by all parameters.

@@ -173,6 +173,7 @@ fn look(
         }
     };
     warnings.extend(responses.iter().filter_map(ResponseResult::doubt));
+    warnings.extend(problem.told_of_modes_that_meet(&problem.start));
     warnings.extend(problem.told_of_kinks(&problem.start).ok().flatten());
     warnings.extend(problem.told_of_jumps(&problem.start).ok().flatten());
     let files = Vec::new();

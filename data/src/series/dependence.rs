@@ -3,6 +3,8 @@
 /// Quantiles of a quantity, in each of which residuals have a mean, at most; and samples in one, at least.
 const BINS: usize = 24;
 const SAMPLES: usize = 12;
+/// Values of a quantity that differ by less than this part of the largest one are one.
+const ALIKE: f64 = 1e-9;
 
 /// Means of residuals over a quantity.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,22 +32,33 @@ impl Dependence {
         both.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count = both.len() as f64;
         let size = both.iter().fold(0.0_f64, |most, (x, _)| most.max(x.abs()));
-        if both[both.len() - 1].0 - both[0].0 <= 1e-9 * size {
+        if both[both.len() - 1].0 - both[0].0 <= ALIKE * size {
             return None;
         }
         let mean = both.iter().map(|(_, r)| r).sum::<f64>() / count;
         let all = both.iter().map(|(_, r)| (r - mean).powi(2)).sum::<f64>();
         let mut means = [Vec::new(), Vec::new()];
-        let mut between = 0.0;
+        let (mut between, mut begin) = (0.0, 0);
         for k in 0..bins {
-            let own = &both[k * both.len() / bins..(k + 1) * both.len() / bins];
+            // samples of one value stay together: their order is none of the quantity
+            let is_alike = |end: usize| end < both.len() && both[end].0 - both[end - 1].0 <= ALIKE * size;
+            let mut end = ((k + 1) * both.len() / bins).max(begin);
+            while end > begin && is_alike(end) {
+                end += 1;
+            }
+            let own = &both[begin..end];
+            begin = end;
+            if own.is_empty() {
+                continue;
+            }
             let [x, r] = [0, 1]
                 .map(|of| own.iter().map(|both| if of == 0 { both.0 } else { both.1 }).sum::<f64>() / own.len() as f64);
             between += own.len() as f64 * (r - mean).powi(2);
             means[0].push(x);
             means[1].push(r);
         }
-        if all <= 0.0 {
+        let bins = means[0].len();
+        if all <= 0.0 || bins < 2 {
             return None;
         }
         let share = 1.0 - (1.0 - between / all) * (count - 1.0) / (count - bins as f64);
@@ -71,6 +84,15 @@ mod tests {
         assert!((found.share - 0.5).abs() < 0.04, "{}", found.share);
         assert_eq!(found.means[0].len(), BINS);
         assert!((found.means[1][0] + 1.0).abs() < 0.3 && (found.means[1][BINS - 1] - 1.0).abs() < 0.3);
+        // a quantity of two values has two means, and a drift over time is none of it; what settles at one value has one mean there
+        let switched: Vec<f64> = (0..3000).map(|i| if i < 1500 { 0.0 } else { 4.0 }).collect();
+        let drift: Vec<f64> = (0..3000).map(|i| (std::f64::consts::TAU * f64::from(i) / 500.0).sin()).collect();
+        let found = Dependence::of(&drift, &switched).unwrap();
+        assert!(found.share < 0.01 && found.means[0] == [0.0, 4.0], "{found:?}");
+        let settled: Vec<f64> = (0..3000).map(|i| (-0.1 * f64::from(i)).exp().max(1e-10)).collect();
+        let found = Dependence::of(&drift, &settled).unwrap();
+        // the drift while it decays, in one mean, beside that of all the rest
+        assert!(found.share < 0.1 && found.means[0].len() <= 3, "{found:?}");
         // nothing is said where nothing varies, or of a few samples
         assert_eq!(Dependence::of(&noise, &vec![3.0; 3000]), None);
         assert_eq!(Dependence::of(&[1.0; 3000], &quantity), None);

@@ -235,6 +235,8 @@ pub enum Reason {
     RanOff,
     /// Of an identification by a cost that is no sum of squares: no free parameter has any influence on it.
     CostKnowsNothing,
+    /// Of an identification from measured modes: modes that are measured apart have one frequency, where nothing leads them apart.
+    ModesMeet,
 }
 
 impl Reason {
@@ -343,6 +345,7 @@ impl Reason {
             Reason::OfSteps => "the cost is least here, but it is that of the steps",
             Reason::RanOff => "the cost falls as far as anybody looks, ever more slowly",
             Reason::CostKnowsNothing => "no free parameter changes the cost",
+            Reason::ModesMeet => "measured modes have met",
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }

@@ -266,4 +266,11 @@ fn validation_says_whether_the_model_holds() {
     assert!(bad.contains("residuals of `x` are correlated") && bad.contains("does not hold on these records"), "{bad}");
     let document = place.json("validate found --data another.csv --problem tuesday.toml --json", 0);
     assert_eq!(document["residual_tests"][0]["finding"], "correlated");
+    // the window of what was fitted is none of another record's, unless somebody says so
+    place.write("window.toml", problem("monday.csv") + "until = 2.0\n[integrator]\nsubsteps = 1\n");
+    place.good("identify window.toml --out window");
+    let all = place.good("validate window --data tuesday.csv");
+    assert!(all.err.contains("from its first to its last sample") && all.err.contains("701 samples"), "{}", all.err);
+    let own = place.good("validate window --data tuesday.csv --problem window.toml");
+    assert!(!own.err.contains("from its first to its last") && own.err.contains("201 samples"), "{}", own.err);
 }

@@ -485,3 +485,32 @@ fn results_stay_apart_and_keep_their_interpolation() {
     let other = place.good("simulate oscillator --from out/two --data record.csv --interpolation linear");
     assert!(other.err.contains("(linear)"), "{}", other.err);
 }
+
+/// Protects who fits measured modes from a start where two of them are one, as of two like springs: derivatives are those of their mean there, so that nothing
+/// leads them apart; that is no optimum, and what is said helps.
+#[test]
+fn modes_that_meet_are_told() {
+    let place = Place::new();
+    place.write(
+        "two.toml",
+        "name = \"two\"\ncoordinates = { p = \"m\", q = \"m\" }\nmass = { p = \"m\", q = \"m\" }\nforce = { p = \"-k1*p\", q = \"-k2*q\" }\n\
+         outputs = { p = { unit = \"m\", is = \"p\" } }\n[parameters]\nm = { unit = \"kg\", nominal = 1.0, fixed = true }\n\
+         k1 = { unit = \"N/m\", nominal = 40.0, lower = 1.0 }\nk2 = { unit = \"N/m\", nominal = 40.0, lower = 1.0 }\n",
+    );
+    let problem = |k2: f64| {
+        format!(
+            "model = \"two.toml\"\n[[mode]]\nnumber = 1\nnatural_frequency = [1.0, 0.01]\n[[mode]]\nnumber = 2\nnatural_frequency = [1.2, 0.01]\n\
+             [parameters]\nk1 = {{ start = 45.0 }}\nk2 = {{ start = {k2:?} }}\n"
+        )
+    };
+    place.write("alike.toml", problem(45.0));
+    let met = place.run("identify alike.toml --out met");
+    assert_eq!(met.code, 1, "{}{}", met.out, met.err);
+    for said in ["NOT converged", "modes 1 and 2 have one frequency here", "measured at 1 and 1.2 Hz", "--starts"] {
+        assert!(met.out.contains(said), "{said}: {}", met.out);
+    }
+    assert!(place.run("check alike.toml").out.contains("have one frequency here"));
+    place.write("apart.toml", problem(46.0));
+    let found = place.good("identify apart.toml --out apart").out;
+    assert!(found.contains("39.478"), "{found}");
+}
