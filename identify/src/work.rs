@@ -88,7 +88,7 @@ impl<'a> Work<'a> {
     /// The end of all stages, whose results are safe: nothing is kept any longer.
     ///
     /// # Errors
-    /// [`Error::Io`] if the folder cannot be removed.
+    /// [`Error::Data`] if the folder cannot be removed.
     pub fn end(&self) -> Result<()> {
         self.store.as_ref().map_or(Ok(()), Store::remove)
     }

@@ -157,7 +157,7 @@ impl Folder {
     /// there are any.
     ///
     /// # Errors
-    /// [`costate_identify::Error::Io`], or a simulation that fails.
+    /// [`costate_identify::Error::Data`], or a simulation that fails.
     pub fn validation(
         &self,
         problem: &Problem,
@@ -176,7 +176,7 @@ impl Folder {
     /// `check.json`, and `output_NAME` and `input` of experiments at the problem's start: of the first ones of these places among all.
     ///
     /// # Errors
-    /// [`costate_identify::Error::Io`], or a simulation that fails.
+    /// [`costate_identify::Error::Data`], or a simulation that fails.
     pub fn check(&self, problem: &Problem, places: &[usize], document: serde_json::Value) -> Result<()> {
         self.together("check.json", document, |aside| {
             aside.input_figures(problem)?;

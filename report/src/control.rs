@@ -96,7 +96,7 @@ impl Folder {
     /// parameters).
     ///
     /// # Errors
-    /// [`costate_identify::Error::Io`].
+    /// [`costate_identify::Error::Data`].
     pub fn control(&self, refined: &Refined, start: (&[f64], &[f64], &[f64]), document: Value) -> Result<()> {
         let Refined { control, solution, stages, .. } = refined;
         let signature = control.simulation.signature();

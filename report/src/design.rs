@@ -145,7 +145,7 @@ impl Folder {
     /// determined at all of these), and the figure `design`.
     ///
     /// # Errors
-    /// [`Error::Io`](costate_identify::Error::Io).
+    /// [`Error::Data`](costate_identify::Error::Data).
     pub fn design(&self, found: &Comparison, document: Value) -> Result<()> {
         self.together("design.json", document, |aside| {
             let mut columns = Vec::new();

@@ -78,7 +78,7 @@ impl Folder {
     /// Makes the folder and makes sure that files can be written there.
     ///
     /// # Errors
-    /// [`Error::Io`] if not.
+    /// [`Error::Data`] if not.
     pub fn create(path: &Path, png: bool) -> Result<Self> {
         let refused = |action, reason: String| Error::folder(action, path, reason, "choose another folder");
         if let Some(file) = path.ancestors().find(|place| place.is_file()) {
@@ -150,7 +150,7 @@ impl Folder {
     /// Writes JSON, readable.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Data`].
     pub fn json(&self, name: &str, value: &Value) -> Result<()> {
         Ok(write_atomically(&self.path.join(name), format!("{value:#}\n").as_bytes())?)
     }
@@ -162,7 +162,7 @@ impl Folder {
     /// Writes a figure as SVG, and as PNG if bitmaps are wanted, or if there is one of an earlier run.
     ///
     /// # Errors
-    /// [`Error::Io`], or a figure that cannot be drawn.
+    /// [`Error::Data`], or a figure that cannot be drawn.
     pub fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
         let set = FileSet::begin(&self.path)?;
         let head = format!("{}.svg", file_name(name));
@@ -251,7 +251,7 @@ impl Folder {
     /// [`simulation_json`]: super::simulation_json
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Data`].
     pub fn simulation(
         &self,
         (simulation, trajectory): (&Simulation, &Trajectory),
@@ -312,7 +312,7 @@ impl Folder {
     /// report](Folder::with_report), `report.html` is made of all of this. A report of an earlier result does not stay.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Data`].
     pub fn identification(
         &self,
         problem: &Problem,
@@ -327,7 +327,7 @@ impl Folder {
     /// `starts_parameters`) and of profiles (`profiles`, `profiles.csv`).
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Data`].
     pub fn identification_with(
         &self,
         problem: &Problem,

@@ -106,7 +106,7 @@ impl Folder {
     /// `landscape.json` with `document` ([`landscape_json`]), `landscape.csv` with all costs, and the figure `landscape`.
     ///
     /// # Errors
-    /// [`Error::Io`](costate_identify::Error::Io).
+    /// [`Error::Data`](costate_identify::Error::Data).
     pub fn landscape(&self, problem: &Problem, found: &Landscape, document: Value) -> Result<()> {
         self.together("landscape.json", document, |aside| {
             let points = || found.sides[1].iter().flat_map(|y| found.sides[0].iter().map(move |x| [*x, *y]));

@@ -208,7 +208,7 @@ impl Folder {
     /// and `shapes`, and an animation `mode_K.gif` of each mode that is to have one. `progress` is called for each finished frame.
     ///
     /// # Errors
-    /// [`Error::Io`](costate_identify::Error::Io); animations of a system without a picture.
+    /// [`Error::Data`](costate_identify::Error::Data); animations of a system without a picture.
     pub fn modes(&self, found: &ModesResult<'_>, document: Value, progress: &mut dyn FnMut()) -> Result<()> {
         let signature = found.simulation.signature();
         let modes = &found.modes.modes;

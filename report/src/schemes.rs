@@ -162,7 +162,7 @@ impl Folder {
     /// `schemes.json` with `document` ([`schemes_json`]), `schemes.csv`, and the figure `schemes`.
     ///
     /// # Errors
-    /// [`Error::Io`](costate_identify::Error::Io).
+    /// [`Error::Data`](costate_identify::Error::Data).
     pub fn schemes(&self, rows: &[Row], document: Value) -> Result<()> {
         self.together("schemes.json", document, |aside| {
             let lines: Vec<String> = std::iter::once(COLUMNS.join(",")).chain(rows.iter().map(line)).collect();

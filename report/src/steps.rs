@@ -73,7 +73,7 @@ impl Folder {
     /// `steps.json` with `document` ([`steps_json`]), `steps.csv` with the errors of all quantities by step, and the figure `steps`.
     ///
     /// # Errors
-    /// [`Error::Io`](costate_identify::Error::Io).
+    /// [`Error::Data`](costate_identify::Error::Data).
     pub fn steps(&self, found: &Convergence, document: Value) -> Result<()> {
         self.together("steps.json", document, |aside| {
             let levels: Vec<&costate_check::Level> = found.went_through().collect();

@@ -103,7 +103,7 @@ impl Folder {
 /// outputs are compared with what was `measured`, if it was. Only compared outputs are kept at all times.
 ///
 /// # Errors
-/// A simulation that fails, or [`Error::Io`]; files of an earlier run stay then.
+/// A simulation that fails, or [`Error::Data`]; files of an earlier run stay then.
 pub fn stream(
     folder: Option<&Folder>,
     simulation: &Simulation,

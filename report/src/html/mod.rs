@@ -76,7 +76,7 @@ fn check(result: &Value) -> std::result::Result<(), (String, String)> {
 /// Writes the page for the result of a folder to a file.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Data`].
 pub fn write(result: &Value, folder: &Path, file: &Path) -> Result<()> {
     Ok(write_atomically(file, document(result, folder)?.as_bytes())?)
 }
@@ -99,7 +99,7 @@ pub(super) fn remove(folder: &Path) -> Result<()> {
 /// The page as text.
 ///
 /// # Errors
-/// [`Error::Io`] if a figure cannot be read.
+/// [`Error::Data`] if a figure cannot be read.
 pub fn document(result: &Value, folder: &Path) -> Result<String> {
     let mut figures = Figures::read(result, folder)?;
     let title = format!("Identification of {}", text(&result["model"]));
