@@ -56,5 +56,5 @@ fn measure(folder: &Path, (name, seed, zero, current): (&str, u64, f64, Current)
     let times: Vec<f64> = (0..SAMPLES).map(|i| i as f64 * 5.0 / 1e3).collect();
     let current = times.iter().map(|t| (current(*t) * 1e4).round() / 1e4).collect();
     let columns = [("t [s]", times), ("current [A]", current), ("encoder [rad]", encoder), ("acc", acceleration)];
-    Record::from_columns(columns)?.write_csv(&folder.join(format!("{name}.csv")))
+    Ok(Record::from_columns(columns)?.write_csv(&folder.join(format!("{name}.csv")))?)
 }
