@@ -5,8 +5,8 @@ use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{ExitStatus, kept};
 use costate_data::files::write_atomically;
-use costate_identify::Result;
 use costate_identify::registry::Registry;
+use costate_identify::{Error, Result};
 use costate_report::plot::mechanism::{Animation, Picture};
 use serde_json::json;
 use std::path::PathBuf;
@@ -52,9 +52,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let bytes = picture.animation(&animation, &mut |finished| waiting.done(finished))?;
     drop(waiting);
     let path = folder.path().join("animation.gif");
-    let written = write_atomically(&path, &bytes);
+    let written = write_atomically(&path, &bytes).map_err(Error::from);
     if written.is_err() {
-        return Ok(kept(Ok(written?)));
+        return Ok(kept(written));
     }
     let speed = animation.speed(simulation.grid());
     if arguments.json {

@@ -1,5 +1,6 @@
 //! Auto- and cross-correlations of a series at even samples, some of which may not be there.
 
+use costate::dense::dot;
 use costate::spread::Spread;
 
 /// The 99 % bound of a normal number.
@@ -190,16 +191,4 @@ pub fn crossing(residuals: &Centred, own: &[f64], input: &Centred, last: usize) 
     let (any, causal) = (largest(0..scores.len()), largest(last..scores.len()));
     let most = if scores[causal] >= 0.9 * scores[any] { causal } else { any };
     Crossing { correlogram: found, most, score: scores[most] }
-}
-
-/// aᵀ b, in lanes that do not wait for each other.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a.zip(b) {
-        (0..LANES).for_each(|k| sums[k] += a[k] * b[k]);
-    }
-    sums.iter().sum::<f64>() + rest
 }

@@ -3,8 +3,10 @@
 /// Quantiles of a quantity, in each of which residuals have a mean, at most; and samples in one, at least.
 const BINS: usize = 24;
 const SAMPLES: usize = 12;
-/// Values of a quantity that differ by less than this part of the largest one are one.
-const ALIKE: f64 = 1e-9;
+/// A quantity varies if its range is more than this part of its largest value.
+const VARIES: f64 = 1e-9;
+/// Values that differ by less than this part of the range are one, as they are in a figure: what has settled has one mean.
+const ALIKE: f64 = 1e-3;
 
 /// Means of residuals over a quantity.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +34,8 @@ impl Dependence {
         both.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count = both.len() as f64;
         let size = both.iter().fold(0.0_f64, |most, (x, _)| most.max(x.abs()));
-        if both[both.len() - 1].0 - both[0].0 <= ALIKE * size {
+        let range = both[both.len() - 1].0 - both[0].0;
+        if range <= VARIES * size {
             return None;
         }
         let mean = both.iter().map(|(_, r)| r).sum::<f64>() / count;
@@ -40,17 +43,15 @@ impl Dependence {
         let mut means = [Vec::new(), Vec::new()];
         let (mut between, mut begin) = (0.0, 0);
         for k in 0..bins {
-            // samples of one value stay together: their order is none of the quantity
-            let is_alike = |end: usize| end < both.len() && both[end].0 - both[end - 1].0 <= ALIKE * size;
-            let mut end = ((k + 1) * both.len() / bins).max(begin);
-            while end > begin && is_alike(end) {
-                end += 1;
-            }
-            let own = &both[begin..end];
-            begin = end;
-            if own.is_empty() {
+            let cut = (k + 1) * both.len() / bins;
+            if cut <= begin {
                 continue;
             }
+            // samples of one value stay together: their order is none of the quantity
+            let last = both[cut - 1].0;
+            let end = cut + both[cut..].partition_point(|(x, _)| x - last <= ALIKE * range);
+            let own = &both[begin..end];
+            begin = end;
             let [x, r] = [0, 1]
                 .map(|of| own.iter().map(|both| if of == 0 { both.0 } else { both.1 }).sum::<f64>() / own.len() as f64);
             between += own.len() as f64 * (r - mean).powi(2);
@@ -89,7 +90,7 @@ mod tests {
         let drift: Vec<f64> = (0..3000).map(|i| (std::f64::consts::TAU * f64::from(i) / 500.0).sin()).collect();
         let found = Dependence::of(&drift, &switched).unwrap();
         assert!(found.share < 0.01 && found.means[0] == [0.0, 4.0], "{found:?}");
-        let settled: Vec<f64> = (0..3000).map(|i| (-0.1 * f64::from(i)).exp().max(1e-10)).collect();
+        let settled: Vec<f64> = (0..3000).map(|i| (-0.1 * f64::from(i)).exp()).collect();
         let found = Dependence::of(&drift, &settled).unwrap();
         // the drift while it decays, in one mean, beside that of all the rest
         assert!(found.share < 0.1 && found.means[0].len() <= 3, "{found:?}");
