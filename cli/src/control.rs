@@ -426,7 +426,13 @@ fn found(control: &Control, solution: &Solution) -> Vec<String> {
     for (k, parameter) in control.parameters.iter().enumerate().filter(|(_, parameter)| parameter.free) {
         if !motions.iter().any(|motion| motion.places().contains(&k)) {
             let (name, unit, start) = (&parameter.name, &parameter.unit, control.start[k]);
-            lines.push(format!("found: {name} = {:.9} {unit} (from {start})", u[k]));
+            // where the cost would fall farther if it could
+            let end = match u[k] {
+                value if value == parameter.lower => ", at its lower bound",
+                value if value == parameter.upper => ", at its upper bound",
+                _ => "",
+            };
+            lines.push(format!("found: {name} = {:.9} {unit} (from {start}{end})", u[k]));
         }
     }
     for (signal, quantity, values) in control.found(&solution.outcome.u) {

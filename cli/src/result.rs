@@ -1,7 +1,7 @@
 //! Results of earlier runs: `--from RESULT`, and `costate validate`.
 
 use super::bootstrap::bands_of_records;
-use super::console::{print, print_document, tell};
+use super::console::{counted, print, print_document, tell};
 use super::duration::usual;
 use super::output::Output;
 use super::progress::Progress;
@@ -12,7 +12,7 @@ use costate::signal::Interpolation;
 use costate_data::files;
 use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::Flow;
-use costate_identify::problem::{Problem, base_name};
+use costate_identify::problem::{Experiment, Problem, base_name};
 use costate_identify::registry::{Registry, is_file};
 use costate_identify::specification::{DataSource, ExperimentSetting, Specification};
 use costate_identify::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
@@ -297,6 +297,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
     let mut document = document(&earlier, &problem, &found, arguments);
+    let costs = costs(&problem)?;
+    if !costs.is_empty() {
+        let each = costs.iter().map(|(name, cost)| json!({"experiment": name, "cost": cost}));
+        document["costs"] = each.collect();
+    }
     document["local_parameters"] = json!(fitted);
     let tests = test_unfitted(&problem, &found);
     document["residual_tests"] = json!(tests);
@@ -316,7 +321,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         if !fitted.is_empty() {
             print(&format!("{}\n", local_values(&fitted)));
         }
-        print(&compared(&earlier, &found));
+        if !found.is_empty() {
+            print(&compared(&earlier, &found));
+        }
+        if !costs.is_empty() {
+            print(&costs_in_words(&earlier, &costs));
+        }
         let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
         ResidualTests::overall(&tests).iter().for_each(|found| print(&found.sentence));
         if arguments.bands {
@@ -401,6 +411,22 @@ fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
     let values: Vec<f64> = own.filter_map(|(_, value)| value.as_f64()).collect();
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))
+}
+
+/// Costs of the records by a cost that compares nothing, each with its experiment's name.
+fn costs(problem: &Problem) -> Result<Vec<(String, f64)>> {
+    let others = problem.experiments.iter().filter(|experiment| experiment.cost.as_least_squares().is_none());
+    let cost = |experiment: &Experiment| Ok((experiment.name.clone(), experiment.cost_at(&problem.start)?));
+    others.map(cost).collect()
+}
+
+fn costs_in_words(earlier: &Earlier, costs: &[(String, f64)]) -> String {
+    let rows: Vec<Vec<String>> = costs.iter().map(|(name, cost)| vec![name.clone(), number(*cost)]).collect();
+    let experiments = earlier.document["experiments"].as_array().map_or(1, Vec::len);
+    let found = earlier.document["cost"].as_f64().map_or_else(String::new, |cost| {
+        format!("the cost that was found: {}, of {}\n", number(cost), counted(experiments, "experiment"))
+    });
+    format!("{}\n{found}", table(&["experiment", "cost"], &rows))
 }
 
 /// A table of the local parameters that were fitted to the new records.

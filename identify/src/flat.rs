@@ -5,7 +5,7 @@
 use super::influence::Influence;
 use super::{Identification, Status};
 use crate::optimise::Reason;
-use crate::problem::{Experiment, Problem, base_name};
+use crate::problem::{Problem, base_name};
 use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
@@ -130,12 +130,8 @@ fn without_influence(problem: &Problem, found: &Identification) -> Option<Remedy
     if found.outcome.iterations > 0 || first.gradient_norm != 0.0 {
         return None;
     }
-    let cost = |u: &[f64]| -> Option<f64> {
-        let own = |experiment: &Experiment| {
-            Gradient::new(&experiment.simulation, &*experiment.cost).ok()?.cost(&experiment.own(u)).ok()
-        };
-        problem.experiments.iter().map(own).sum()
-    };
+    let cost =
+        |u: &[f64]| -> Option<f64> { problem.experiments.iter().map(|experiment| experiment.cost_at(u).ok()).sum() };
     let at_end = found.values();
     let given = cost(&at_end)?;
     for (k, own) in found.parameters.iter().enumerate().filter(|(_, own)| own.status == Status::Free) {

@@ -9,6 +9,7 @@ use crate::modal::MeasuredMode;
 use crate::prior::Prior;
 use crate::response::MeasuredResponse;
 use crate::{Error, Result};
+use costate::Gradient;
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
 use costate::grid::TimeGrid;
 use costate::noise::SyntheticNoise;
@@ -124,6 +125,15 @@ impl Experiment {
     pub fn own(&self, u: &[f64]) -> Vec<f64> {
         let count = self.simulation.signature().parameters.len();
         self.places.iter().take(count).map(|&place| u[place]).collect()
+    }
+
+    /// Its cost at `u`, the problem's parameters, without those of priors.
+    ///
+    /// # Errors
+    /// As [`Gradient::cost`].
+    pub fn cost_at(&self, u: &[f64]) -> Result<f64> {
+        let mut gradient = Gradient::new(&self.simulation, &*self.cost)?;
+        gradient.cost(&self.own(u)).map_err(|error| Error::from(error).in_experiment(&self.name))
     }
 
     /// Values of an output as its sensor shows them, of a run at `u`, the problem's parameters.

@@ -86,14 +86,22 @@ pub struct Reduction {
     /// Rows waiting, after the p + 1 rows of the factor so far.
     block: DMatrix<f64>,
     filled: usize,
+    /// Room for the vector of a reflection.
+    reflection: Vec<f64>,
 }
 
 const BLOCK: usize = 256;
 
+/// aᵀ b in several lanes, for long columns.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    DVectorView::from_slice(a, a.len()).dot(&DVectorView::from_slice(b, b.len()))
+}
+
 impl Reduction {
     /// A reduction for residuals of `p` parameters.
     pub fn new(p: usize) -> Self {
-        Reduction { p, rows: 0, block: DMatrix::zeros(p + 1 + BLOCK, p + 1), filled: p + 1 }
+        let height = p + 1 + BLOCK;
+        Reduction { p, rows: 0, block: DMatrix::zeros(height, p + 1), filled: p + 1, reflection: vec![0.0; height] }
     }
 
     /// Takes in one residual and its derivatives.
@@ -116,31 +124,30 @@ impl Reduction {
 
     /// Householder reflections, column by column, over the rows that are filled.
     fn reduce(&mut self) {
-        let (p, rows) = (self.p, self.filled);
+        let (p, rows, height) = (self.p, self.filled, self.block.nrows());
         for k in 0..=p {
-            let mut column = self.block.view_mut((k, k), (rows - k, p + 1 - k));
-            let norm = column.column(0).norm();
+            let v = &mut self.reflection[k..rows];
+            let (column, others) = self.block.as_mut_slice()[k * height..].split_at_mut(height);
+            let column = &mut column[k..rows];
+            v.copy_from_slice(column);
+            let norm = dot(v, v).sqrt();
             if norm == 0.0 {
                 continue;
             }
             if !norm.is_finite() {
                 // must not be lost with the rows below: cost or gradient will show it
-                column[(0, 0)] = f64::NAN;
+                column[0] = f64::NAN;
                 continue;
             }
-            let head = column[(0, 0)];
-            let alpha = if head > 0.0 { -norm } else { norm };
-            let mut v = column.column(0).into_owned();
+            let alpha = if column[0] > 0.0 { -norm } else { norm };
             v[0] -= alpha;
-            let size = v.norm_squared();
-            for j in 0..p + 1 - k {
-                let factor = 2.0 * v.dot(&column.column(j)) / size;
-                column.column_mut(j).axpy(-factor, &v, 1.0);
-            }
-        }
-        for k in 0..=p {
-            for i in k + 1..rows {
-                self.block[(i, k)] = 0.0;
+            let size = dot(v, v);
+            column.fill(0.0);
+            column[0] = alpha;
+            for other in others.chunks_exact_mut(height) {
+                let other = &mut other[k..rows];
+                let factor = 2.0 * dot(v, other) / size;
+                other.iter_mut().zip(&*v).for_each(|(entry, v)| *entry -= factor * v);
             }
         }
         self.filled = p + 1;

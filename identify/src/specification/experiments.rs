@@ -135,7 +135,10 @@ impl Specification {
         }
         self.override_parameters(&mut problem, notes)?;
         problem.hold_what_is_not_fitted();
-        twice_the_same(&stated_all, notes);
+        // a cost by a formula has no samples
+        if self.cost.is_empty() {
+            twice_the_same(&stated_all, notes);
+        }
         notes.extend(of_several(&problem, &local));
         Ok(problem)
     }

@@ -5,7 +5,7 @@ use super::recording::Recording;
 use super::{OutputColumn, ParameterSetting, Specification};
 use crate::{Error, Result};
 use costate::cost::{LeastSquares, Reference, Sensor, Sensors};
-use costate::shown::shown;
+use costate::shown::{rounded, shown};
 use costate::signature::{Parameter, Quantity, Signature};
 use costate::simulate::Simulation;
 use costate_data::TimeAxis;
@@ -143,7 +143,7 @@ fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &
 
 /// Sentences on what sensors do to the comparison.
 pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64]) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks = weights_of_few(signature, cost);
     for sensor in cost.sensors().all() {
         let name = &signature.outputs[sensor.output].name;
         let own = cost.sensors().own_times(sensor.output, times);
@@ -175,4 +175,30 @@ pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64])
         }
     }
     remarks
+}
+
+/// Outputs with values in few rows of a record whose samples weigh as long as its rows: the integral over time that the weights mean is not that of such an
+/// output.
+fn weights_of_few(signature: &Signature, cost: &LeastSquares) -> Vec<String> {
+    /// Less than this part of the time is told.
+    const MOST: f64 = 0.9;
+    let weights = cost.weights();
+    if weights.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Vec::new();
+    }
+    let total: f64 = weights.iter().sum();
+    let remark = |reference: &Reference| {
+        let own: f64 = cost.samples(reference).map(|i| weights[i]).sum();
+        let is_spectrum = cost.spectrum(reference).is_some();
+        (own < MOST * total && !is_spectrum).then(|| {
+            format!(
+                "the weights of `{}` are those of all rows of the record, and it is compared in few: they add up to {} s of {} s, and it counts as \
+                 much less beside other outputs as an integral over time; weights = \"unit\" counts each sample once",
+                signature.outputs[reference.output].name,
+                rounded(own, 3),
+                rounded(total, 3)
+            )
+        })
+    };
+    cost.references().iter().filter_map(remark).collect()
 }
