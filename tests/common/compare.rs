@@ -1,9 +1,8 @@
 //! Comparisons of engine, textbook and cost, with their limits.
 
-use super::{Case, order};
+use super::{Case, Everything, order};
 use costate::cost::Quadrature;
-use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Method, Model};
+use costate::{Gradient, Method};
 
 /// Largest differences that are accepted, see [`Limits::of`].
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +19,8 @@ impl Limits {
     /// With constraints Newton's iteration ends where increments are 1e-15 of the positions, which is 1e-15/(β h²) in
     /// accelerations and multipliers (1e-11 at the steps used here); numerical damping forgets it within some steps, α = 0
     /// never does, so that the errors of all steps add up.
-    pub fn of<M: Model>(case: &Case<M>) -> Limits {
-        match (case.model.signature().constraints.is_empty(), case.alpha) {
+    pub fn of(case: &Case) -> Limits {
+        match (!case.is_constrained(), case.alpha) {
             (true, _) => Limits { textbook: 1e-12, tangent: 5e-14, value: 1e-13 },
             (false, 0.0) => Limits { textbook: 1e-8, tangent: 1e-9, value: 1e-8 },
             (false, alpha) if alpha > -0.1 => Limits { textbook: 2e-10, tangent: 5e-11, value: 5e-11 },
@@ -31,22 +30,11 @@ impl Limits {
 }
 
 /// Cost and gradient of adjoint, tangents and textbook.
-pub fn compare<M: Model + Clone + 'static, F: CostFunction + Clone>(
-    what: &str,
-    case: &Case<M>,
-    cost: &F,
-    quadrature: Quadrature,
-) {
+pub fn compare(what: &str, case: &Case, cost: &Everything, quadrature: Quadrature) {
     compare_within(Limits::of(case), what, case, cost, quadrature);
 }
 
-pub fn compare_within<M: Model + Clone + 'static, F: CostFunction + Clone>(
-    limits: Limits,
-    what: &str,
-    case: &Case<M>,
-    cost: &F,
-    quadrature: Quadrature,
-) {
+pub fn compare_within(limits: Limits, what: &str, case: &Case, cost: &Everything, quadrature: Quadrature) {
     let (value, adjoint) = case.engine(cost, quadrature, Method::Adjoint);
     let (again, tangent) = case.engine(cost, quadrature, Method::Tangent);
     let (reference, gradient) = case.textbook().gradient(&case.u, cost, &case.weights(quadrature));
@@ -67,10 +55,10 @@ pub fn direction(sizes: &[f64]) -> Vec<f64> {
 }
 
 /// What is left of J after its linear part must be quadratic.
-pub fn taylor<M: Model + Clone + 'static, F: CostFunction + Clone>(what: &str, case: &Case<M>, cost: &F) {
-    let cost = Differentiated::new(cost.clone(), Quadrature::Trapezoid);
+pub fn taylor(what: &str, case: &Case, cost: &Everything) {
+    let cost = cost.differentiated(Quadrature::Trapezoid);
     let simulation = case.simulation();
-    let mut workspace = Gradient::new(&simulation, &cost).unwrap();
+    let mut workspace = Gradient::new(&simulation, &*cost).unwrap();
     let mut gradient = vec![0.0; case.u.len()];
     let value = workspace.cost_and_gradient(&case.u, Method::Adjoint, &mut gradient).unwrap();
     let d = direction(&case.sizes);

@@ -67,7 +67,7 @@ impl Model for Bead {
     }
 }
 
-pub fn bead() -> Case<Bead> {
+pub fn bead() -> Case {
     let u = [0.5, 0.15, 4.5, 0.55, 0.12, 0.6, 2.5, 1.0];
     Case { grid: TimeGrid::steps(BEAD_START, 0.02, 60).unwrap(), ..Case::new(Bead, &u, Vec::new(), 0.02, 60) }
 }
@@ -99,7 +99,7 @@ impl Model for Guided {
     }
 }
 
-pub fn guided() -> Case<Guided> {
+pub fn guided() -> Case {
     Case::new(Guided, &[1.0, 0.5, 0.45, 0.2, 0.02, 0.7], vec![|t| 3.0 * (2.5 * t).sin()], 0.02, 60)
 }
 
@@ -197,10 +197,10 @@ impl<M: Model> Model for Displaced<M> {
     }
 }
 
-impl<M> Displaced<M> {
-    pub fn case(case: Case<M>, position: f64, velocity: f64) -> Case<Displaced<M>> {
-        let Case { model, u, sizes, signals, alpha, form, grid, project } = case;
-        Case { model: Displaced { model, position, velocity }, u, sizes, signals, alpha, form, grid, project }
+impl<M: Model + Clone + 'static> Displaced<M> {
+    /// The case of the model, displaced.
+    pub fn case(model: M, case: Case, position: f64, velocity: f64) -> Case {
+        case.with_model(Displaced { model, position, velocity })
     }
 }
 
@@ -261,7 +261,7 @@ impl Model for Branching {
     }
 }
 
-pub fn branching() -> Case<Branching> {
+pub fn branching() -> Case {
     let u = [50.0, 25.0, 0.7, 0.9, 0.8, 1.2, 0.6];
     Case::new(Branching, &u, vec![|t| (4.0 * t).sin()], 0.02, 80)
 }
@@ -319,7 +319,7 @@ impl Model for Wide {
     }
 }
 
-pub fn wide() -> Case<Wide> {
+pub fn wide() -> Case {
     let u: Vec<f64> = (0..WIDE_PARAMETERS).map(|k| 1.0 + 0.3 * (k as f64).sin()).collect();
     Case::new(Wide, &u, Vec::new(), 0.02, 25)
 }

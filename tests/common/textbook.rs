@@ -5,8 +5,9 @@
 //! the matrix ∂F/∂z of the real parts: once the real parts have converged, one more iteration makes the derivative parts
 //! exact, whatever the type.
 
+use super::Everything;
 use costate::linearise::CostFunction;
-use costate::{Matrix, Model, Number, State};
+use costate::{Matrix, Model, Number, Signature, State};
 use num_dual::{Dual, Dual2, Dual64, HyperDual64};
 
 /// A model's functions in numbers of one type, whatever the model is: what uses them is compiled once a type, not once a model.
@@ -45,7 +46,7 @@ impl<M: Model, T: Number> Functions<T> for M {
 }
 
 /// Any model, in all numbers that are used here.
-pub trait AnyModel: Functions<f64> + Functions<Dual64> + Functions<HyperDual64> {}
+pub trait AnyModel: Functions<f64> + Functions<Dual64> + Functions<HyperDual64> + Send + Sync {}
 
 impl<M: Model> AnyModel for M {}
 
@@ -150,8 +151,7 @@ pub struct Mechanics<'m> {
 }
 
 impl<'m> Mechanics<'m> {
-    pub fn new(model: &'m impl Model) -> Self {
-        let signature = model.signature();
+    pub fn new(model: &'m dyn AnyModel, signature: &Signature) -> Self {
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
         Mechanics { model, n, m, outputs: signature.outputs.len() }
     }
@@ -355,7 +355,7 @@ impl Textbook<'_> {
     }
 
     /// Σ η_i g + S in numbers of type T, with one weight a time.
-    pub fn cost<T: Real>(&self, u: &[T], cost: &impl CostFunction, weights: &[f64]) -> T {
+    pub fn cost<T: Real>(&self, u: &[T], cost: &Everything, weights: &[f64]) -> T {
         let mut total = T::from(0.0);
         let last = self.steps.len();
         self.run(u, |i, x, w| {
@@ -371,8 +371,15 @@ impl Textbook<'_> {
         total
     }
 
+    /// Second derivative of the cost by parameters `j` and `k`.
+    pub fn second_derivative(&self, u: &[f64], [j, k]: [usize; 2], cost: &Everything, weights: &[f64]) -> f64 {
+        let unit = |i: usize, at: usize| if i == at { 1.0 } else { 0.0 };
+        let u = u.iter().enumerate().map(|(i, &u)| HyperDual64::new(u, unit(i, j), unit(i, k), 0.0));
+        self.cost(&u.collect::<Vec<_>>(), cost, weights).eps1eps2
+    }
+
     /// Cost and gradient, one parameter after another.
-    pub fn gradient(&self, u: &[f64], cost: &impl CostFunction, weights: &[f64]) -> (f64, Vec<f64>) {
+    pub fn gradient(&self, u: &[f64], cost: &Everything, weights: &[f64]) -> (f64, Vec<f64>) {
         let mut value = 0.0;
         let gradient = (0..u.len())
             .map(|k| {

@@ -4,8 +4,8 @@ use crate::common;
 
 use common::exact;
 use costate::scheme::Form;
-use costate::{Error, Hht, InitialState, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid, Trajectory};
-use costate_models::{EngineMount, SliderCrank, engine_mount, from_parts, slider_crank};
+use costate::{Error, Hht, InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid, Trajectory};
+use costate_models::{engine_mount, from_parts, slider_crank};
 use costate_parts::assembly::Assembly;
 use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn all(trajectory: &Trajectory, pick: fn(&costate::system::Point<'_>) -> Vec<f64
 /// other masses, stiffness and damping; its bearing pushes alike.
 #[test]
 fn the_slider_crank_from_parts_is_that_of_plain_functions() -> Result<()> {
-    let (parts, plain) = (Arc::new(from_parts::slider_crank()?), Arc::new(Plain::new(SliderCrank)?));
+    let (parts, plain) = (Arc::new(from_parts::slider_crank()?), common::ready("slider_crank"));
     let names = |parameters: &[costate::Parameter]| parameters.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&parts.signature().parameters), names(&plain.signature().parameters[..13]));
     let grid = TimeGrid::uniform(0.0, 0.7, 1e-3)?;
@@ -60,7 +60,7 @@ fn the_slider_crank_from_parts_is_that_of_plain_functions() -> Result<()> {
 /// alike, to 1e-12, in everything that its sensor sees.
 #[test]
 fn the_engine_mount_from_parts_is_that_of_plain_functions() -> Result<()> {
-    let (parts, plain) = (Arc::new(from_parts::engine_mount()?), Arc::new(Plain::new(EngineMount)?));
+    let (parts, plain) = (Arc::new(from_parts::engine_mount()?), common::ready("engine_mount"));
     assert_eq!(parts.signature().parameters, plain.signature().parameters);
     let grid = TimeGrid::uniform(0.0, 1.0, 1e-3)?;
     for u in [plain.signature().nominal(), engine_mount::START.to_vec()] {

@@ -1,7 +1,6 @@
 //! Mechanisms from parts, of the plane and of space.
 
-#[path = "../common/mod.rs"]
-mod common;
+extern crate costate_tests_common as common;
 
 mod benchmarks;
 mod cars;

@@ -1,10 +1,11 @@
 //! First-order states of parts: against plain models, dense and sparse, at rest, and what is refused.
 
+use crate::common;
 use costate::modes::Modes;
-use costate::{InitialState, Number, Plain, Signal, Simulation, System, TimeGrid, Trajectory};
+use costate::{InitialState, Number, Signal, Simulation, System, TimeGrid, Trajectory};
 use costate_identify::problem::Integrator;
-use costate_models::bouc_wen::{self, BoucWen};
-use costate_models::{DcMotor, dc_motor};
+use costate_models::bouc_wen::{self};
+use costate_models::dc_motor;
 use costate_parts::assembly::{Assembler, Assembly, Connection, Element, StateVariable};
 use costate_parts::{law, planar, spatial};
 use std::sync::Arc;
@@ -59,8 +60,8 @@ fn hysteretic_in_space() -> Assembly {
 /// Protects laws with states in both builders, with dense and with sparse matrices: a mass on a Bouc-Wen strut moves as the plain model.
 #[test]
 fn a_hysteretic_strut_is_the_plain_model() {
-    let nominal = Plain::new(BoucWen).unwrap().signature().nominal();
-    let plain = simulation(Arc::new(Plain::new(BoucWen).unwrap()), 5e-4, 400, bouc_wen::excitation);
+    let nominal = common::ready("bouc_wen").signature().nominal();
+    let plain = simulation(common::ready("bouc_wen"), 5e-4, 400, bouc_wen::excitation);
     let plain = plain.run(&nominal).unwrap();
     let (x, z) = (plain.output(0), plain.output(1));
     for (name, along, system) in
@@ -108,8 +109,8 @@ fn rotor_in_space() -> Assembly {
 /// Protects motors with inductance on joints of the plane and of space: currents are those of the plain model.
 #[test]
 fn motors_on_joints_are_the_plain_model() {
-    let nominal = Plain::new(DcMotor).unwrap().signature().nominal();
-    let plain = simulation(Arc::new(Plain::new(DcMotor).unwrap()), 5e-3, 400, dc_motor::voltage).run(&nominal).unwrap();
+    let nominal = common::ready("dc_motor").signature().nominal();
+    let plain = simulation(common::ready("dc_motor"), 5e-3, 400, dc_motor::voltage).run(&nominal).unwrap();
     let flat = simulation(Arc::new(rotor(0.0)), 5e-3, 400, dc_motor::voltage);
     let run = flat.run(&[]).unwrap();
     assert!(apart(&state(&flat, &run, "motor.current"), &plain.output(1)) < 1e-11);
