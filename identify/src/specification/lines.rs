@@ -27,29 +27,33 @@ impl Lines {
     pub fn of(text: &str, file: &Path) -> Self {
         let mut found = Lines { file: file.to_path_buf(), lines: BTreeMap::new(), begins: BTreeMap::new() };
         if let Ok(table) = DeTable::parse(text) {
-            found.table(text, &[], table.get_ref());
+            let breaks: Vec<usize> =
+                text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(k, _)| k).collect();
+            found.table(&breaks, &[], table.get_ref());
         }
         found
     }
 
-    fn table(&mut self, text: &str, keys: &[String], table: &DeTable<'_>) {
+    /// Takes in a table of a text whose lines end at the bytes `breaks`.
+    fn table(&mut self, breaks: &[usize], keys: &[String], table: &DeTable<'_>) {
+        let line_of = |byte: usize| 1 + breaks.partition_point(|own| *own < byte) as u64;
         for (key, value) in table {
             let keys = [keys, &[key.get_ref().to_string()]].concat();
             self.begins.insert(keys.clone(), key.span().start);
             let elements: Vec<_> = value.get_ref().as_array().into_iter().flat_map(|list| list.iter()).collect();
             // of tables in a list, the first is not all of them
             if elements.is_empty() || !elements.iter().all(|element| element.get_ref().is_table()) {
-                self.lines.insert(keys.clone(), Some(line_of(text, key.span().start)));
+                self.lines.insert(keys.clone(), Some(line_of(key.span().start)));
             }
             for (k, element) in elements.into_iter().enumerate() {
                 if let DeValue::Table(table) = element.get_ref() {
                     let keys = [&keys[..], &[(k + 1).to_string()]].concat();
-                    self.lines.insert(keys.clone(), Some(line_of(text, element.span().start)));
-                    self.table(text, &keys, table);
+                    self.lines.insert(keys.clone(), Some(line_of(element.span().start)));
+                    self.table(breaks, &keys, table);
                 }
             }
             if let DeValue::Table(table) = value.get_ref() {
-                self.table(text, &keys, table);
+                self.table(breaks, &keys, table);
             }
         }
     }
