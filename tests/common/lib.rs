@@ -348,8 +348,8 @@ pub fn emps() -> Case {
 
 /// Cases of the ready models, with their names.
 pub fn models() -> impl Iterator<Item = (&'static str, Case)> {
-    let all: [(&str, fn() -> Case); 7] = [
-        ("oscillator", oscillator),
+    let all = [
+        ("oscillator", oscillator as fn() -> Case),
         ("engine_mount", engine_mount),
         ("silverbox", silverbox),
         ("pendulum", pendulum),

@@ -309,6 +309,13 @@ fn a_formula_is_a_cost_of_control() {
     place.write("alone.toml", STRETCH[..goals].replace("F^2", "(F - 3*t)^2"));
     let found = place.json("control alone.toml --json", 0);
     assert!(found["cost"].as_f64().unwrap() < 1e-10, "{found}");
+    // a parameter that would go on is told to be at its bound
+    let bound = STRETCH[..goals]
+        .replace("F^2", "(c - 30)^2 + F^2")
+        .replace("c = { start = 0.0 }", "c = { start = 0.0, free = true, upper = 20.0 }");
+    place.write("bound.toml", bound);
+    let found = place.run("control bound.toml --out bound").out;
+    assert!(found.contains("found: c = 20.000000000 N/m (from 0, at its upper bound)"), "{found}");
     for (from, to, parts) in [
         ("\"F^2\"", "\"F^2 + nothing\"", ["line 14", "there is no name `nothing`"]),
         ("[control]\nintegral", "[cost]\nintegral", ["[cost]", "[control]"]),

@@ -442,6 +442,22 @@ fn a_cost_may_be_a_formula() {
     place.write("bound.toml", format!("{file}[[constraint]]\nrule = \"d <= 3\"\n"));
     let run = place.good("identify bound.toml --out bound").out;
     assert!(!run.contains("that of the steps"), "{run}");
+    // a record is judged by what it costs, which no comparison stands for
+    let run = place.good("identify still.toml --out still");
+    assert!(!run.err.contains("the same samples"), "{}", run.err);
+    place.write("longer.csv", format!("t,F,x\n{rows}12.01,0,7\n12.02,0,7\n"));
+    let run = place.good("validate still --data longer.csv --out validated");
+    assert!(run.out.contains("longer  ") && run.out.contains("the cost that was found: "), "{}", run.out);
+    let validated: serde_json::Value = serde_json::from_str(&place.read("validated/validation.json")).unwrap();
+    let [cost, own] = [&validated["costs"][0]["cost"], &found["cost"]].map(|cost| cost.as_f64().unwrap());
+    assert!((cost / own - 1.0).abs() < 1e-3, "{cost} {own}");
+    let file_twice = still.replace(
+        "[data]\nfile = \"still.csv\"\n",
+        "[[experiment]]\nfile = \"still.csv\"\n[[experiment]]\nname = \"other\"\nfile = \"still.csv\"\nuntil = 6.0\n",
+    );
+    place.write("twice.toml", file_twice.replace("end = 12.0", "step = 0.01"));
+    let run = place.run("check twice.toml --out check");
+    assert!(run.err.contains("still.csv") && !run.err.contains("the same samples"), "{}", run.err);
     let check = place.good("check still.toml --out check").out;
     assert!(check.contains("no sum of squared residuals") && !check.contains("WRONG"), "{check}");
     for (text, parts) in [
@@ -484,6 +500,30 @@ fn results_stay_apart_and_keep_their_interpolation() {
     }
     let other = place.good("simulate oscillator --from out/two --data record.csv --interpolation linear");
     assert!(other.err.contains("(linear)"), "{}", other.err);
+}
+
+/// Protects a sum of outputs from weights as long as the rows of a file, where one of the outputs is in few of them.
+#[test]
+fn weights_of_sparse_outputs_are_told() {
+    let place = Place::new();
+    let row = |i: i32| {
+        let t = 0.01 * f64::from(i);
+        let rate = if i % 10 == 0 { "0.2" } else { "" };
+        format!("{t},{},{},{rate}\n", (9.0 * t).sin(), 0.1 * (7.0 * t).cos())
+    };
+    place.write("sparse.csv", format!("t,F,x,v\n{}", (0..200).map(row).collect::<String>()));
+    for (weights, is_told) in [("trapezoid", true), ("rectangle", true), ("unit", false)] {
+        place.write(
+            "sparse.toml",
+            format!(
+                "model = \"oscillator\"\n[cost]\nweights = \"{weights}\"\n[data]\nfile = \"sparse.csv\"\n\
+                 outputs.x = {{ deviation = 1e-2 }}\noutputs.v = {{ deviation = 1e-2 }}\n"
+            ),
+        );
+        let run = place.run("check sparse.toml --out check");
+        assert_eq!(run.err.contains("the weights of `v` are those of all rows"), is_told, "{weights}: {}", run.err);
+        assert!(!run.err.contains("the weights of `x`"), "{}", run.err);
+    }
 }
 
 /// Protects who fits measured modes from a start where two of them are one, as of two like springs: derivatives are those of their mean there, so that nothing
