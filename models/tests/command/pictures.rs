@@ -107,6 +107,20 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(place.files().is_empty(), "{:?}", place.files());
 }
 
+// Protects those who wait for an animation from a command that calls it written: where it cannot be, that is said, with a remedy, and no success.
+#[test]
+fn animations_that_cannot_be_written_are_told() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("film/animation.gif")).unwrap();
+    let run = place.run("animate pendulum --fps 5 --step 0.01 --end 1 --out film");
+    assert!(run.code == 1 && !run.out.contains("written to"), "{}", run.out);
+    assert!(
+        run.err.contains("cannot write film/animation.gif") && run.err.contains("remove the folder"),
+        "{}",
+        run.err
+    );
+}
+
 // Protects the help from lines that a terminal breaks.
 #[test]
 fn help_of_pictures_reads_well() {
