@@ -191,6 +191,10 @@ pub fn identify_with_steps(
     let found = identify_with_noise(problem, settings, observer)?;
     let mut fit = Fit { statistics: statistics(problem, &found, noise), found };
     flat::judge(problem, &mut fit.found, &fit.statistics);
+    if fit.found.outcome.reason == Reason::ModesMeet {
+        let problem = "derivatives of those that have met are those of their mean";
+        fit.statistics = Err(Error::invalid("measured modes", problem, "begin where they differ"));
+    }
     // finer steps do not mend a start
     let may_refine = *steps != Steps::AsGiven && fit.found.shortcomings.is_empty();
     let (Ok(first), true) = (&fit.statistics, may_refine) else { return Ok(fit) };

@@ -549,6 +549,8 @@ fn modes_that_meet_are_told() {
     for said in ["NOT converged", "modes 1 and 2 have one frequency here", "measured at 1 and 1.2 Hz", "--starts"] {
         assert!(met.out.contains(said), "{said}: {}", met.out);
     }
+    // what would follow from derivatives of a mean
+    assert!(met.out.contains("no statistics: measured modes") && !met.out.contains("fix one of them"), "{}", met.out);
     assert!(place.run("check alike.toml").out.contains("have one frequency here"));
     place.write("apart.toml", problem(46.0));
     let found = place.good("identify apart.toml --out apart").out;
