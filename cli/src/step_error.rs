@@ -145,8 +145,10 @@ pub(super) fn warn_of(problem: &Problem, u: &[f64], finer: &str, began: Instant)
 pub(super) struct AtHalf {
     /// The cost at half the step.
     cost: f64,
-    /// By how much the gradient differs, beside its largest entry there; entries times the sizes of their parameters.
+    /// By how much the gradient differs, beside its largest entry there or beside the cost; entries times the sizes of their parameters.
     difference: f64,
+    /// True if the cost is what it is measured by, as hardly anything is left of the gradient.
+    is_flat: bool,
 }
 
 impl AtHalf {
@@ -154,6 +156,9 @@ impl AtHalf {
     /// fit, both are round-off.
     pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
         const PERFECT: f64 = 1e-12;
+        /// A sum of squares is about as large as its gradient at a parameter that is off by its own size, and of an optimum the gradient is round-off
+        /// while the sum is not. Other costs may count from anywhere.
+        const FLAT: [f64; 2] = [1.0, 1e-4];
         let sums = problem.least_squares();
         let scale: f64 = sums.iter().flatten().map(|cost| cost.scale()).sum();
         if began.elapsed().as_secs_f64() > LONGEST || scale > 0.0 && cost <= PERFECT * scale {
@@ -172,8 +177,10 @@ impl AtHalf {
         let largest = |value: &dyn Fn(usize) -> f64| {
             problem.free().into_iter().map(|k| (value(k) * problem.size(k)).abs()).fold(0.0, f64::max)
         };
-        let difference = largest(&|k| halved[k] - slope[k]) / largest(&|k| halved[k]);
-        difference.is_finite().then_some(AtHalf { cost, difference })
+        let own_size = largest(&|k| halved[k]);
+        let is_flat = own_size.max(largest(&|k| slope[k])) < FLAT[usize::from(sums.is_none())] * cost.abs();
+        let difference = largest(&|k| halved[k] - slope[k]) / if is_flat { cost.abs() } else { own_size };
+        difference.is_finite().then_some(AtHalf { cost, difference, is_flat })
     }
 
     pub(super) fn warn(&self, finer: &str) {
@@ -183,15 +190,18 @@ impl AtHalf {
     }
 
     pub(super) fn text(&self) -> String {
-        let AtHalf { cost, difference } = self;
+        let AtHalf { cost, difference, is_flat } = self;
         let difference = percent(*difference);
-        format!(
-            "at half the step the cost is {cost:.4e}, and the gradient differs by {difference} of its largest entry"
-        )
+        let beside = match is_flat {
+            true => "the cost, beside which it is small (times the parameters' sizes)",
+            false => "its largest entry",
+        };
+        format!("at half the step the cost is {cost:.4e}, and the gradient differs by {difference} of {beside}")
     }
 
     pub(super) fn json(&self) -> Value {
-        json!({"cost": self.cost, "largest_difference": self.difference})
+        let beside = if self.is_flat { "cost" } else { "largest entry" };
+        json!({"cost": self.cost, "largest_difference": self.difference, "beside": beside})
     }
 }
 

@@ -284,14 +284,14 @@ impl Specification {
 fn of_several(problem: &Problem, local: &[&str]) -> Option<String> {
     problem.all().nth(1)?;
     Some(format!(
-                "{} fitted{}; {}",
+                "{}{}: {}",
                 match problem.experiments.len() {
-                    1 => "1 experiment is".to_string(),
-                    count => format!("{count} experiments are"),
+                    1 => "1 experiment".to_string(),
+                    count => format!("{count} experiments"),
                 },
                 match problem.validation.len() {
                     0 => String::new(),
-                    count => format!(", {count} more compared"),
+                    count => format!(" and {count} more to validate with"),
                 },
                 match local.is_empty() {
                     true => "all parameters are shared, those of the initial state, too: what differs from record to record is made \

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 static SCHEMA: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../../../docs/result.schema.json")).unwrap());
+    LazyLock::new(|| serde_json::from_str(include_str!("../../docs/result.schema.json")).unwrap());
 
 /// What is wrong with a result, and where; nothing if it is as published.
 pub fn faults(result: &Value) -> Vec<String> {

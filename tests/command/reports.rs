@@ -102,7 +102,7 @@ fn a_result_says_where_it_comes_from() {
     let result: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
     assert_eq!(result["schema"], 1);
     assert_eq!(result["date"], "2000-02-29T00:00:00Z");
-    assert_eq!(result["command"], "costate identify problem.toml --out results --report --constraint 'c <= 60'");
+    assert_eq!(result["command"], "costate-tested identify problem.toml --out results --report --constraint 'c <= 60'");
     let [problem, data] = [0, 1].map(|k| &result["input_files"][k]);
     assert_eq!(
         (&problem["role"], &data["role"], &data["bytes"]),

@@ -270,7 +270,7 @@ fn jacobians_are_printed() {
 #[test]
 fn equations_are_read_as_they_are_written() {
     let place = Place::new();
-    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/files");
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/files");
     for (name, lines) in [
         (
             "cart_pole",

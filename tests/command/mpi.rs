@@ -1,4 +1,4 @@
-//! Ranks of MPI: `cargo test -p costate-models --features mpi --test command mpi`.
+//! Ranks of MPI: `cargo test -p costate-tests --features mpi --test command mpi`.
 #![cfg(all(unix, feature = "mpi"))]
 
 use crate::run::{Place, Run};
@@ -13,7 +13,7 @@ fn on_ranks(place: &Place, count: usize, arguments: &str) -> Option<Command> {
         return None;
     }
     let mut command = Command::new("mpirun");
-    command.args(["-n", &count.to_string(), env!("CARGO_BIN_EXE_costate")]).args(arguments.split_whitespace());
+    command.args(["-n", &count.to_string(), env!("CARGO_BIN_EXE_costate-tested")]).args(arguments.split_whitespace());
     command.current_dir(place.path("")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Open MPI: as root, and on fewer processors than ranks; others do not know these
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);

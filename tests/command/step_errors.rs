@@ -1,6 +1,6 @@
 //! What the size of time steps makes wrong: warnings of steps that are too large, and `--tolerance`.
 
-use crate::run::Place;
+use crate::run::{Place, csv, times};
 use serde_json::Value;
 
 /// The largest error of the coordinates beside their sizes in `simulation.json`.
@@ -215,4 +215,29 @@ fn nothing_is_said_of_steps_that_a_fit_does_not_take() {
     assert!(run.err.contains("chosen for the first fit"), "the test misses its point: {}", run.err);
     assert!(!run.err.contains("error of the time steps tells"), "{}", run.err);
     assert!(!run.out.contains("error of the time steps tells"), "{}", run.out);
+}
+
+// Protects `gradient` at an optimum: what is left of the gradient there is no measure of its error; the cost is one, in the sentence and in the document.
+#[test]
+fn a_gradient_that_vanishes_is_compared_with_the_cost() {
+    let place = Place::new();
+    place.good("simulate oscillator --step 5e-3 --out run");
+    let run = place.read("run/outputs.csv");
+    let cells = |line: &str| line.split(',').map(|cell| cell.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let rows: Vec<Vec<f64>> = run.lines().skip(1).map(cells).collect();
+    // a, x, v and F, of which x is measured with an error
+    let row = |t: f64| {
+        let row = &rows[(t / 5e-3).round() as usize];
+        vec![row[4], row[2] + 0.02 * (211.0 * t).sin()]
+    };
+    place.write("record.csv", csv("t,F,x", times(rows.len(), 5e-3), row));
+    place.write("problem.toml", "model = \"oscillator\"\n[data]\nfile = \"record.csv\"\n[integrator]\nsubsteps = 1\n");
+    place.good("identify problem.toml --out found");
+    let at_optimum = place.good("gradient problem.toml --from found");
+    assert!(!at_optimum.err.contains("too large"), "{}", at_optimum.err);
+    assert!(at_optimum.out.contains("% of the cost, beside which it is small"), "{}", at_optimum.out);
+    let beside = |arguments: &str| {
+        place.json(&format!("gradient problem.toml {arguments} --json"), 0)["half_step"]["beside"].clone()
+    };
+    assert_eq!([beside("--from found"), beside("--set c=20")], ["cost", "largest entry"]);
 }

@@ -61,7 +61,7 @@ impl Place {
 
     /// The command with `arguments`, separated by spaces, in this folder.
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_costate"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_costate-tested"));
         command.args(arguments.split_whitespace()).current_dir(&self.0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -220,7 +220,11 @@ fn a_full_disk_is_said() {
 #[cfg(target_os = "linux")]
 fn limited(place: &Place, kilobytes: usize, arguments: &str) -> run::Run {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_costate")]);
+    command.args([
+        "-c",
+        &format!("ulimit -v {kilobytes}; exec \"$0\" {arguments}"),
+        env!("CARGO_BIN_EXE_costate-tested"),
+    ]);
     Place::end(command.current_dir(place.path("")))
 }
 
