@@ -8,7 +8,7 @@ use super::{Folder, axis_label, output_errors, printed};
 use crate::plot;
 use costate::cost::spectrum::LineValue;
 use costate::cost::{LeastSquares, Reference};
-use costate::parallel::in_parallel;
+use costate::parallel::{both, in_parallel};
 use costate::signature::Quantity;
 use costate::simulate::{Simulation, Trajectory};
 use costate_data::rows::Rows;
@@ -18,7 +18,6 @@ use costate_identify::Result;
 use costate_identify::bands::Band;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::statistics::{OutputFit, ResidualTests};
-use std::borrow::Cow;
 
 /// Experiments that figures are drawn of.
 pub(super) const MOST_EXPERIMENTS: usize = 6;
@@ -309,52 +308,67 @@ impl Folder {
         let runs: Vec<&Vec<Vec<f64>>> = runs.iter().map(|[shown, _]| shown).collect();
         let (best, runs) = (runs[place], &runs[..shown.len()]);
         let times = at_samples(cost, simulation.grid().times().to_vec());
-        let mut columns: Vec<(String, Cow<'_, [f64]>)> = vec![("time [s]".to_string(), Cow::Borrowed(&times))];
-        for (k, reference) in cost.references().iter().enumerate() {
+        let beside = |(k, reference): (usize, &Reference)| {
             let output = &simulation.signature().outputs[reference.output];
-            let (name, unit) = (output.name.as_str(), output.unit.as_str());
-            let after = &best[k];
-            if cost.spectrum(reference).is_some() {
-                if is_drawn {
-                    let series = [(compared, reference.values.as_slice()), ("before", &runs[0][k]), ("after", after)];
-                    self.spectrum((cost, k), output, &problem.name_in(experiment, name), &series)?;
-                }
-                continue;
-            }
-            let values = reference_beside(output, reference, after);
+            let values = reference_beside(output, reference, &best[k]);
             let before = begun_beside(output, runs[0][k].clone(), &values);
-            if is_drawn {
-                let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
-                let times = own(cost, k, &times);
-                {
-                    // what is drawn goes before the next figure begins: of a long record each takes ten times what is read
-                    let [measured, before, last] = [&values, &before, after].map(|x| own(cost, k, x));
-                    let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &last)?;
-                    self.draw(&format!("output_{title}"), &figure)?;
-                }
-                let errors = shown.iter().zip(runs).map(|(i, run)| {
-                    // as the cost sees them
-                    let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
-                    (format!("iteration {i}"), own(cost, k, &error.collect::<Vec<f64>>()))
-                });
-                let errors: Vec<(String, Vec<f64>)> = errors.collect();
-                let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
-                self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
-                drop(errors);
-                let residuals = after.iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
-                let residuals = own(cost, k, &residuals.collect::<Vec<f64>>());
-                self.dependence((simulation, cost, k), (&title, &figure_unit), &residuals, all)?;
-            }
+            [values, before]
+        };
+        // a spectrum has files of its own
+        let series: Vec<Option<[Vec<f64>; 2]>> = (cost.references().iter().enumerate())
+            .map(|own| cost.spectrum(own.1).is_none().then(|| beside(own)))
+            .collect();
+        let mut columns: Vec<(String, &[f64])> = vec![("time [s]".to_string(), &times)];
+        for ((reference, series), after) in cost.references().iter().zip(&series).zip(best) {
+            let Some([values, before]) = series else { continue };
+            let Quantity { name, unit, .. } = &simulation.signature().outputs[reference.output];
             // a record cannot hold samples that are not there
             if values.iter().all(|value| value.is_finite()) {
-                columns.push((format!("{name} reference [{unit}]"), Cow::Owned(values)));
+                columns.push((format!("{name} reference [{unit}]"), values));
             }
-            columns.push((format!("{name} before [{unit}]"), Cow::Owned(before)));
-            columns.push((format!("{name} after [{unit}]"), Cow::Borrowed(after)));
+            columns.push((format!("{name} before [{unit}]"), before));
+            columns.push((format!("{name} after [{unit}]"), after));
         }
-        let (names, columns): (Vec<String>, Vec<Cow<'_, [f64]>>) = columns.into_iter().unzip();
-        let row = |i: usize, row: &mut Vec<f64>| row.extend(columns.iter().map(|column| column[i]));
+        let draw = |k: usize| {
+            let output = &simulation.signature().outputs[cost.references()[k].output];
+            let (title, unit) = (problem.name_in(experiment, &output.name), printed(&output.unit));
+            let reference = &cost.references()[k];
+            let Some([values, before]) = &series[k] else {
+                let series = [(compared, reference.values.as_slice()), ("before", &runs[0][k]), ("after", &best[k])];
+                return self.spectrum((cost, k), output, &title, &series);
+            };
+            let times = own(cost, k, &times);
+            {
+                // what is drawn goes before the next figure begins: of a long record each takes ten times what is read
+                let [measured, before, last] = [values, before, &best[k]].map(|x| own(cost, k, x));
+                let figure = plot::outputs(&title, &unit, &times, (compared, &measured), &before, &last)?;
+                self.draw(&format!("output_{title}"), &figure)?;
+            }
+            // as the cost sees it
+            let error = |run: &[Vec<f64>]| {
+                let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
+                own(cost, k, &error.collect::<Vec<f64>>())
+            };
+            {
+                let errors = shown.iter().zip(runs).map(|(i, run)| (format!("iteration {i}"), error(run)));
+                let errors: Vec<(String, Vec<f64>)> = errors.collect();
+                let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
+                self.draw(&format!("error_{title}"), &plot::errors(&title, &unit, &times, &labelled)?)?;
+            }
+            self.dependence((simulation, cost, k), (&title, &unit), &error(best), all)
+        };
         let file = self.path().join(format!("{}.csv", problem.name_in(experiment, "outputs")));
-        Ok(Rows { names, count: times.len(), row: &row }.write_file(&file)?)
+        let mut drawn: Vec<usize> = if is_drawn { (0..series.len()).collect() } else { Vec::new() };
+        let at_once = problem.at_once()?;
+        let (written, drawn) = both(
+            || {
+                let (names, columns): (Vec<String>, Vec<&[f64]>) = columns.into_iter().unzip();
+                let row = |i: usize, row: &mut Vec<f64>| row.extend(columns.iter().map(|column| column[i]));
+                Rows { names, count: times.len(), row: &row }.write_file(&file)
+            },
+            || in_parallel(&mut drawn, at_once, |_, k| draw(*k)),
+        );
+        drawn?;
+        Ok(written?)
     }
 }
