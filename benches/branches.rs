@@ -3,7 +3,9 @@
 //! `cargo bench -p costate-benches --bench sizes`
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use costate_benches::{Contestant, measuring, medians};
 use costate_identify::Result;
 use std::sync::Arc;
@@ -54,7 +56,7 @@ impl<const N: usize, const LOOKS: bool> Model for Stops<N, LOOKS> {
 
 /// Seconds of the cost and of the cost with its gradient: by `select`, then by `if`.
 fn times<const N: usize>() -> Result<[f64; 4]> {
-    let simulation = |plain: Arc<dyn costate::System>| {
+    let simulation = |plain: Arc<dyn costate::system::System>| {
         Simulation::new(plain, Hht::new(-0.05)?, TimeGrid::steps(0.0, 1e-3, STEPS)?, Vec::new())
     };
     let both =

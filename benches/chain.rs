@@ -3,8 +3,11 @@
 //! `cargo bench -p costate-benches --bench chain`; with `-- none` behind it only the table.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Hht, Matrix, Method, Model, Number, Parameter, Plain, Quantity, Result, Signal, Signature, State};
-use costate::{Simulation, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::Method;
+use costate::{
+    Matrix, Model, Number, Parameter, Plain, Quantity, Result, Signal, Signature, Simulation, State, TimeGrid,
+};
 use costate_benches::{Contestant, measuring, medians};
 use std::sync::Arc;
 
@@ -89,7 +92,7 @@ fn main() -> Result<()> {
         signature.nominal().iter().enumerate().map(|(k, u)| u * (1.0 + 0.05 * (k as f64).sin())).collect();
     let count = start.len();
 
-    let gradient = || costate::Gradient::new(&simulation, &cost);
+    let gradient = || costate::sensitivity::Gradient::new(&simulation, &cost);
     let (mut plain, mut adjoint, mut tangent, mut second) = (gradient()?, gradient()?, gradient()?, gradient()?);
     let (mut slope, mut product) = (vec![0.0; count], Vec::new());
     let (mut by_adjoint, mut by_tangent) = (vec![0.0; count], vec![0.0; count]);

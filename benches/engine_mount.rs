@@ -5,7 +5,7 @@
 
 mod hand_written;
 
-use costate::Method;
+use costate::sensitivity::Method;
 use costate_benches::{Contestant, measuring, medians};
 use costate_identify::Result;
 use costate_identify::problem::Problem;

@@ -5,7 +5,8 @@
 use costate::number::Jet;
 use costate::{Model, Number, Result};
 use costate_benches::{Contestant, measuring, medians};
-use costate_models::{CartPole, EngineMount};
+use costate_models::cart_pole::CartPole;
+use costate_models::engine_mount::EngineMount;
 use num_dual::DualSVec64;
 use std::hint::black_box;
 

@@ -4,9 +4,12 @@
 
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Hht, InitialState, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::{InitialState, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
 use costate_benches::{Contestant, measuring, medians};
-use costate_models::{NeuralOscillator, Squeezer, WholeSqueezer};
+use costate_models::network::NeuralOscillator;
+use costate_models::squeezer::{Squeezer, WholeSqueezer};
 use std::sync::Arc;
 
 /// The square of the first output.

@@ -5,7 +5,7 @@
 #[path = "branches.rs"]
 mod branches;
 
-use costate::Method;
+use costate::sensitivity::Method;
 use costate_benches::{Contestant, measuring, medians};
 use costate_identify::Result;
 

@@ -4,9 +4,13 @@
 //! from 30000 rods on as much less as keeps the stored states within 3 GB. With `space`, chains on hinges that alternate instead of planar ones.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Hht, Method, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_identify::table::table;
-use costate_models::{pendulum_chain, spatial_chain};
+use costate_models::pendulum_chain::pendulum_chain;
+use costate_models::spatial_chain::spatial_chain;
 use std::sync::Arc;
 use std::time::Instant;
 

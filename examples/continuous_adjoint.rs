@@ -5,10 +5,12 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Method, Number, Plain, Signal, Simulation, State, TimeGrid, scheme};
+use costate::sensitivity::{Gradient, Method};
+use costate::{Number, Plain, Signal, Simulation, State, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::table::table;
-use costate_models::{OverheadCrane, overhead_crane};
+use costate_models::overhead_crane;
+use costate_models::overhead_crane::OverheadCrane;
 use costate_report::plot::{Axis, Color, Figure, Marker, Panel, Series};
 use std::sync::Arc;
 use std::time::Instant;

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example engine_mount`
 
-use costate::Method;
+use costate::sensitivity::Method;
 use costate_identify::optimise::Flow;
 use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::{Settings, identify};

@@ -6,9 +6,10 @@
 
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::random::SplitMix64;
+use costate::number::random::SplitMix64;
 use costate::spline::Spline;
-use costate::{Simulation, System, TimeGrid};
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_identify::control::{Control, UnknownSignal};
 use costate_identify::design::{Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Options};

@@ -4,14 +4,15 @@
 //! `cargo run --release --example five_bar` writes `plots/five_bar.svg`.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Method, Plain, Simulation, System, TimeGrid, scheme};
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Plain, Simulation, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
 use costate_identify::table::table;
 use costate_identify::{Settings, identify};
-use costate_models::FiveBar;
-use costate_models::five_bar::{PERIOD, wanted};
+use costate_models::five_bar::{FiveBar, PERIOD, wanted};
 use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::sync::Arc;
 

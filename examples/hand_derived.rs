@@ -24,7 +24,7 @@ impl HandDerived for OnPaper {
 }
 
 fn main() -> costate::Result<()> {
-    let pendulum = Plain::new(costate_models::Pendulum)?;
+    let pendulum = Plain::new(costate_models::pendulum::Pendulum)?;
     let report = check_jacobians(&pendulum, &OnPaper, &CheckOptions::default())?;
     println!("{report}");
     println!("{}", if report.passed() { "everything agrees" } else { "at least one entry is wrong" });

@@ -3,13 +3,13 @@
 //!
 //! `cargo run --release --example hanging_load`
 
-use costate::{Hht, Simulation, TimeGrid};
+use costate::scheme::Hht;
+use costate::{Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective};
 use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_identify::table::table;
-use costate_models::hanging_load;
-use costate_models::hanging_load::{DURATION, rest_to_rest};
+use costate_models::hanging_load::{DURATION, hanging_load, rest_to_rest};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -7,9 +7,9 @@
 //! `$COSTATE_DATA/emps` or `../shared/data/emps`, and where neither is there, a record simulated with the physical law and noise)
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
+use costate::scheme::Hht;
 use costate::shown::number;
-use costate::signal::Interpolation;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate::{Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
 use costate_data::Record as Columns;
 use costate_identify::Result;
 use costate_identify::optimise::{Flow, Options};
@@ -17,7 +17,8 @@ use costate_identify::prior::Distribution;
 use costate_identify::problem::Problem;
 use costate_identify::table::table;
 use costate_identify::{Settings, identify};
-use costate_models::{Emps, Network, emps::voltage};
+use costate_models::emps::{Emps, voltage};
+use costate_models::network::Network;
 use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

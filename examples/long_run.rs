@@ -5,8 +5,10 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Hht, Method, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
-use costate_models::EngineMount;
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::{Number, Plain, Result, Signal, Simulation, State, TimeGrid};
+use costate_models::engine_mount::EngineMount;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,7 +37,7 @@ fn main() -> Result<()> {
     let u = [73.8e3, 4e9, 0.5, 1.2];
     let mut simulation = Simulation::new(system, Hht::new(-0.05)?, grid, vec![Signal::function(force)])?;
     if let Some(limit) = arguments.next() {
-        simulation = simulation.memory(costate::simulate::bytes(&limit)?)?;
+        simulation = simulation.memory(costate::memory::bytes(&limit)?)?;
     }
     match simulation.checkpoints()? {
         Some(checkpoints) => println!("{checkpoints}"),

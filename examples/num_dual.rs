@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release --example num_dual`
 
-use costate::system::Point;
-use costate::{Model, Plain, Result, System};
+use costate::system::{Point, System};
+use costate::{Model, Plain, Result};
 use costate_check::Jacobians;
-use costate_models::CartPole;
+use costate_models::cart_pole::CartPole;
 use num_dual::{DualSVec64, HyperDual64};
 
 fn main() -> Result<()> {

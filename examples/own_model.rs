@@ -4,7 +4,8 @@
 //! `cargo run --release --example own_model`
 
 use costate::cost::Quadrature;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid, unpack};
+use costate::scheme::Hht;
+use costate::{Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid, unpack};
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;
 use costate_identify::{Settings, identify};

@@ -3,8 +3,9 @@
 //! `cargo run --release --example picture` writes `out/picture/slider_crank.svg`, `slider_crank_overlay.svg`, `symbols.svg`
 //! (and PNG), and `slider_crank.gif`.
 
+use costate::scheme::Hht;
 use costate::value::Value;
-use costate::{Hht, InitialState, Parameter, Signal, Simulation, TimeGrid};
+use costate::{InitialState, Parameter, Signal, Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_parts::assembly::Assembly;
 use costate_parts::law::Axes;

@@ -3,8 +3,9 @@
 //! `cargo run --release --example picture_in_space` writes `out/picture_in_space/four_bar.svg` (and others of it), `top.svg`,
 //! `symbols.svg` (and PNG), and `four_bar.gif`.
 
+use costate::scheme::Hht;
 use costate::vector::{Vector, euler_parameters_of};
-use costate::{Hht, InitialState, Number, Signal, Simulation, TimeGrid};
+use costate::{InitialState, Number, Signal, Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_parts::assembly::Assembly;
 use costate_parts::law::{Axes, FunctionOfTime, Linear};
@@ -194,7 +195,7 @@ fn symbols() -> costate::Result<Assembly> {
 }
 
 fn simulation(system: Assembly, end: f64, signal: fn(f64) -> f64) -> Result<Simulation> {
-    let signals = costate::System::signature(&system).inputs.iter().map(|_| Signal::function(signal)).collect();
+    let signals = costate::system::System::signature(&system).inputs.iter().map(|_| Signal::function(signal)).collect();
     let grid = TimeGrid::uniform(0.0, end, 1e-3)?;
     Ok(Simulation::new(Arc::new(system), Hht::new(-0.1)?, grid, signals)?.initial_state(InitialState::Projected))
 }

@@ -3,8 +3,9 @@
 //!
 //! `cargo run --release --example rigid_body [-- --png]`
 
+use costate::TimeGrid;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{System, TimeGrid};
+use costate::system::System;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::{Integrator, Problem};
 use costate_identify::statistics::{Noise, Statistics};

@@ -4,8 +4,8 @@
 //! `cargo run --release --example silverbox -- FILE.csv` (columns t, u, y; default: multisine.csv in
 //! `$COSTATE_DATA/silverbox` or `../shared/data/silverbox`)
 
+use costate::Interpolation;
 use costate::shown::number;
-use costate::signal::Interpolation;
 use costate_identify::optimise::Flow;
 use costate_identify::specification::{DataSource, ParameterSetting, Specification};
 use costate_identify::table::table;

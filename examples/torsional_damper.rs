@@ -5,14 +5,14 @@
 //! The record, `run_up.csv`, is what `examples/torsional_damper.toml` fits: the twist between both ends of the crankshaft and the speed of
 //! the flywheel, at 1.6 kHz over 4 s from 1000 to 6000 revolutions a minute, with noise of 1 % of the twist's root mean square.
 
-use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
-use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
+use costate::cost::spectrum::{Lines, Spectrum, SpectrumPart, SpeedUnit, Window};
+use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
 use costate::modes::{Character, Modes};
-use costate::random::SplitMix64;
+use costate::number::random::SplitMix64;
 use costate::{Model, Plain, Signal, Simulation, TimeGrid};
 use costate_identify::problem::Integrator;
 use costate_identify::{Error, Result};
-use costate_models::TorsionalDamper;
+use costate_models::torsional_damper::TorsionalDamper;
 use costate_report::plot::{Order, campbell};
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -4,8 +4,10 @@
 //! narrow waist; above it every scheme and gradient works on plain `f64`.
 //!
 //! ```
-//! use costate::{Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+//! use costate::{Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 //! use costate::cost::{LeastSquares, Quadrature, Reference};
+//! use costate::scheme::Hht;
+//! use costate::sensitivity::{Gradient, Method};
 //! use std::sync::Arc;
 //!
 //! /// m q'' = -c q - d q', from q = 1 at rest; a sensor sees the acceleration.
@@ -111,32 +113,29 @@ pub mod linearise;
 mod model;
 pub mod number;
 
-// every module has one name, whatever folder it lives in
+// Every module has one name, whatever folder it lives in, and every item one path: what a mechanism and its simulation are written with is named at the root
+// alone, all else in its module alone.
 #[doc(inline)]
 pub use gradient::{cost, jumps, kinks, modes, noise, sensitivity};
 #[doc(inline)]
-pub use integrate::{
-    adapt, compliance, continuous, diagnosis, grid, interrupt, memory, pace, parallel, scheme, signal, simulate, start,
-    step_error, time_axis,
-};
+pub use integrate::{adapt, compliance, continuous, diagnosis, memory, pace, parallel, scheme, step_error, time_axis};
 #[doc(inline)]
 pub use linear::{dense, least_squares, rows, sparse};
 #[doc(inline)]
-pub use model::{derived, drawing, mass, shown, signature, sketch, slip, spline, spread, system, value, vector};
-pub use number::random;
+pub use model::{derived, mass, shown, sketch, slip, spline, spread, system, value, vector};
+
+pub(crate) use integrate::{grid, interrupt, signal, simulate, start};
+pub(crate) use model::{drawing, signature};
 
 pub use drawing::Drawing;
 pub use error::{Error, Result};
 pub use grid::TimeGrid;
 pub use interrupt::Interrupt;
-pub use linearise::Plain;
+pub use linearise::plain::Plain;
 pub use model::{FreeEndTime, Matrix, Model, State, unpack};
-pub use number::{Condition, Number};
-pub use scheme::Hht;
-pub use sensitivity::{Gradient, Method};
-pub use signal::Signal;
-pub use signature::{Parameter, Quantity, Scale, Signature};
-pub use simulate::{Simulation, Trajectory};
-pub use sketch::Sketch;
+pub use number::bound::Number;
+pub use number::condition::Condition;
+pub use signal::{Interpolation, Samples, Signal};
+pub use signature::{Motion, Parameter, Quantity, Scale, Signature};
+pub use simulate::{Checkpoints, Keep, Simulation, Trajectory, Watcher, Workspace};
 pub use start::{InitialState, StartReport};
-pub use system::{Evaluator, System};

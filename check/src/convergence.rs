@@ -3,7 +3,8 @@
 //!
 //! ```
 //! # use costate_check::Convergence;
-//! # use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, TimeGrid};
+//! # use costate::{Matrix, Model, Number, Parameter, Plain, Signature, Simulation, TimeGrid};
+//! # use costate::scheme::Hht;
 //! # use std::sync::Arc;
 //! # struct Oscillator;
 //! # impl Model for Oscillator {
@@ -33,8 +34,7 @@
 
 use super::extrapolation::Extrapolation;
 use crate::failure_in_short;
-use costate::simulate::{Simulation, Trajectory};
-use costate::{Error, Result};
+use costate::{Error, Result, Simulation, Trajectory};
 use std::time::Instant;
 
 /// Halvings beyond which a slip is likelier than patience.

@@ -1,9 +1,8 @@
 //! Blocks of derivatives that a person derived, and what they are called.
 
 use super::report::BlockName;
-use costate::Matrix;
-use costate::signature::Signature;
 use costate::system::{Blocks, Point};
+use costate::{Matrix, Signature};
 
 /// Answer of a method of [`HandDerived`]: whether it has filled its matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::sample::{equation_sizes, visit_points};
 use costate::Result;
 use costate::system::{Blocks, System};
 
-/// Compares every block that `hand` supplies with that of `system` ([`costate::Evaluator::blocks`]), entry by entry, at random
+/// Compares every block that `hand` supplies with that of `system` ([`costate::system::Evaluator::blocks`]), entry by entry, at random
 /// states, times, inputs and parameters near the nominal ones.
 ///
 /// `system` is the one with derivatives by dual numbers. What counts as a mismatch is said

@@ -4,11 +4,9 @@ use super::CheckOptions;
 use super::hand::Variable;
 use super::report::{BlockName, Place, ProductReport, Tally};
 use super::sample::{Draws, Sample, equation_sizes, visit_points};
-use costate::Matrix;
-use costate::Result;
-use costate::random::SplitMix64;
-use costate::signature::Signature;
+use costate::number::random::SplitMix64;
 use costate::system::{Blocks, Equations, Evaluator, StateVector, System, Weights};
+use costate::{Matrix, Result, Signature};
 
 const VARIABLES: [Variable; 5] =
     [Variable::Position, Variable::Velocity, Variable::Acceleration, Variable::Multiplier, Variable::Parameter];

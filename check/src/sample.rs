@@ -1,10 +1,9 @@
 //! Random points at which derivatives are compared.
 
 use super::CheckOptions;
-use costate::random::SplitMix64;
-use costate::signature::{Parameter, Signature};
+use costate::number::random::SplitMix64;
 use costate::system::{Blocks, Evaluator, Point, System};
-use costate::{Error, Result};
+use costate::{Error, Parameter, Result, Signature};
 
 /// Numbers at which derivatives are compared.
 pub(super) trait Draws {

@@ -4,12 +4,10 @@ use super::CheckOptions;
 use super::hand::Variable;
 use super::report::{BlockName, JacobianReport, Place, Tally};
 use super::sample::{Draws, visit_points};
-use costate::linearise::{Functions, Plain, step_jacobians};
+use costate::linearise::{Functions, step_jacobians};
 use costate::scheme::Hht;
-use costate::signature::Signature;
 use costate::system::{Blocks, Point, System};
-use costate::{Error, Result};
-use costate::{Matrix, Model};
+use costate::{Error, Matrix, Model, Plain, Result, Signature};
 
 /// Two successive states x = (q, v, a, λ), the second with the positions and velocities of Newmark's formulas (12).
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +43,7 @@ pub enum Eq19 {
     Corrected,
 }
 
-/// Lauss 2018, eqs. (16)-(19), from the blocks at t_i and t_{i+1} (as given by [`costate::Evaluator::blocks`]).
+/// Lauss 2018, eqs. (16)-(19), from the blocks at t_i and t_{i+1} (as given by [`costate::system::Evaluator::blocks`]).
 pub fn paper_step_jacobians(now: &Blocks, next: &Blocks, alpha: f64, h: f64, eq19: Eq19) -> StepJacobians {
     let (n, m) = (now.mass.rows(), now.constraint_by_position.rows());
     let size = 3 * n + m;

@@ -4,7 +4,7 @@ use super::console::{tell, waiting};
 use super::remedy;
 use super::result::Earlier;
 use super::settings;
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use costate_identify::bands::{Band, Uncertainty, add_bootstrap, bands};
 use costate_identify::bootstrap::{Bootstrap, Bootstrapped, Over, bootstrap};
 use costate_identify::optimise::Trace;

@@ -7,11 +7,8 @@ use super::progress::{self, Progress};
 use super::remedy;
 use super::settings::{self, ProblemArguments};
 use super::{ExitStatus, kept, watch_for_interrupt};
-use costate::Signal;
-use costate::scheme;
 use costate::shown::{rounded, shown};
-use costate::simulate::Simulation;
-use costate::start::InitialState;
+use costate::{InitialState, Signal, Simulation, scheme};
 use costate_identify::control::{
     Control, ControlScenario, Nodes, Refined, RefinementEvent, Shape, Solution, Stage, UnknownSignal, Violation, refine,
 };

@@ -4,7 +4,7 @@ use super::console::{print, print_document, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{ExitStatus, kept};
-use costate::start::InitialState;
+use costate::InitialState;
 use costate_identify::Result;
 use costate_identify::registry::Registry;
 use costate_report::plot::mechanism::{Picture, check_times};

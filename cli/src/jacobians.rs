@@ -3,11 +3,10 @@
 use super::ExitStatus;
 use super::console::{print, print_document, tell};
 use super::settings::{self, Run, RunArguments, assignments, number};
-use costate::TimeGrid;
 use costate::kinks::{in_a_sentence, kinks};
 use costate::shown::{number as written, shown};
-use costate::signature::{Quantity, Signature};
 use costate::system::Point;
+use costate::{Quantity, Signature, TimeGrid};
 use costate_check::{Jacobian, Jacobians};
 use costate_identify::registry::Registry;
 use costate_identify::table::table;

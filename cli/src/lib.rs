@@ -62,9 +62,7 @@ pub use program::{OwnCommand, Program, say};
 
 use clap::{Parser, Subcommand};
 use console::Loudness;
-use costate::interrupt::Interrupt;
-use costate::pace;
-use costate::parallel;
+use costate::{Interrupt, pace, parallel};
 /// The items that a program with models of its own needs beside [`main`]: a registry to put them in, records, and what they fail with.
 #[doc(no_inline)]
 pub use costate_data as data;

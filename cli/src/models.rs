@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::console::{print, print_document};
 use costate::shown::number;
-use costate::signature::{Parameter, Quantity};
+use costate::{Parameter, Quantity};
 use costate_identify::problem_file;
 use costate_identify::registry::{Entry, Registry};
 use costate_identify::table::table_within;

@@ -4,7 +4,7 @@ use crate::formula::graph::{BANKS, Bank, Function, Pair};
 use crate::formula::program::{Operand, Operation, Program, REGISTER, Target};
 use crate::model::FileModel;
 use crate::table::Table;
-use costate::signature::{Parameter, Quantity, Scale, Signature};
+use costate::{Parameter, Quantity, Scale, Signature};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;

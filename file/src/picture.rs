@@ -6,7 +6,7 @@ use crate::formula::program::{Program, banks};
 use crate::keys;
 use crate::reader::{OF_PICTURE, Reading, formula_of};
 use costate::Drawing;
-use costate::drawing::Place;
+use costate::sketch::Place;
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use toml::Value;

@@ -1,7 +1,6 @@
 //! Tables in formulas: a function of one number, by straight lines or a cubic spline between points.
 
-use costate::Number;
-use costate::signal::{Interpolation, Samples};
+use costate::{Interpolation, Number, Samples};
 use costate_identify::Result;
 
 /// Points of a function, and what lies between them. Beyond its ends the last piece goes on.

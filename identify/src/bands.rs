@@ -15,13 +15,11 @@ use crate::problem::{Experiment, Problem, base_name};
 use crate::statistics::{Determinacy, Noise, OutputFit, Statistics};
 use crate::{Error, Means, Remedy, Result};
 use costate::cost::LeastSquares;
-use costate::grid::FEWER_STEPS;
-use costate::interrupt::Interrupt;
-use costate::memory::{self, bytes_of};
+use costate::memory::{FEWER_STEPS, bytes_of};
 use costate::parallel::in_parallel;
 use costate::sensitivity::{Gradient, Seen};
-use costate::signature::{Quantity, Signature};
 use costate::spread::root_mean_square;
+use costate::{Interrupt, Quantity, Signature, memory};
 use nalgebra::DMatrix;
 
 /// Uncertainty of the parameters, and the noise of the outputs.

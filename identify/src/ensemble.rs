@@ -5,12 +5,11 @@ use crate::beside::{Row, add_gradient, cost_of, with_rows};
 use crate::problem::{Experiment, Problem};
 use crate::{Error, Result};
 use costate::cost::{Cost, LeastSquares, Reference};
-use costate::interrupt::Interrupt;
 use costate::least_squares::{Linearised, Reduction};
 use costate::parallel::{in_parallel, threads};
 use costate::scheme::Counters;
 use costate::sensitivity::{Difference, Gradient, Method, Raw};
-use costate::signature::Quantity;
+use costate::{Interrupt, Quantity};
 
 /// Steps times coordinates of all experiments below which threads take longer to begin than they save.
 const WORTH_THREADS: usize = 20_000;

@@ -9,11 +9,10 @@ use crate::problem::{Problem, base_name};
 use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, OutputFit, ResidualTests, Statistics, fits, identifiability};
 use crate::{Means, Remedy, Result};
-use costate::Gradient;
 use costate::cost::LeastSquares;
-use costate::jumps;
+use costate::sensitivity::Gradient;
 use costate::shown::{rounded, with_unit};
-use costate::signature::Scale;
+use costate::{Scale, jumps};
 
 /// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
 /// the noise itself is some percent, as soon as there are a hundred samples.)

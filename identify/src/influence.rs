@@ -6,8 +6,8 @@ use crate::ensemble::Ensemble;
 use crate::optimise::Needs;
 use crate::problem::Problem;
 use crate::statistics::NO_INFLUENCE;
+use costate::Scale;
 use costate::cost::LeastSquares;
-use costate::signature::Scale;
 
 /// Influence of a parameter: the change of the residuals when it changes by all of its value. Values, unlike sizes that a model suggests, are those of the
 /// problem in whatever units it has.

@@ -59,7 +59,7 @@ use crate::problem::Problem;
 use costate::cost::{Cost, LeastSquares};
 use costate::least_squares::Linearised;
 use costate::sensitivity::Method;
-use costate::signature::{Parameter, Scale};
+use costate::{Parameter, Scale};
 use influence::Influence;
 use linear_record::LinearRecord;
 use nalgebra::DMatrix;

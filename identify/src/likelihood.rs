@@ -170,7 +170,7 @@ impl Problem {
                         // at all times, which samples are some of
                         let shown = experiment.as_shown(reference.output, told, u);
                         let seen = |i: usize| shown[cost.places().of(i)];
-                        let residual = |i: usize| costate::signature::difference(seen(i), reference.values[i], period);
+                        let residual = |i: usize| costate::spread::difference(seen(i), reference.values[i], period);
                         cost.samples(reference).map(residual).collect()
                     };
                     references.iter().zip(told).map(of).collect()

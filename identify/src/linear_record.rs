@@ -5,13 +5,12 @@ use crate::beside::{cost_of, with_rows};
 use crate::ensemble::join;
 use crate::problem::{Experiment, Problem};
 use crate::{Error, Result};
-use costate::System;
 use costate::cost::{LeastSquares, Loss};
-use costate::interrupt::Interrupt;
 use costate::least_squares::{Linearised, Reduction};
 use costate::parallel::{in_parallel, threads};
 use costate::sensitivity::Gradient;
-use costate::simulate::Simulation;
+use costate::system::System;
+use costate::{Interrupt, Simulation};
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 

@@ -13,8 +13,8 @@ use crate::problem::Problem;
 use crate::statistics::{Determinacy, ParameterStatistics, Statistics};
 use crate::table::table;
 use crate::{Error, Result};
+use costate::Parameter;
 use costate::shown::rounded;
-use costate::signature::Parameter;
 use serde_json::{Value, json};
 
 /// Posterior deviations above this part of the prior's say that the data tell nothing new.

@@ -9,16 +9,11 @@ use crate::modal::MeasuredMode;
 use crate::prior::Prior;
 use crate::response::MeasuredResponse;
 use crate::{Error, Result};
-use costate::Gradient;
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
-use costate::grid::TimeGrid;
 use costate::noise::SyntheticNoise;
-use costate::scheme;
-use costate::signal::Signal;
-use costate::signature::Parameter;
-use costate::simulate::{Simulation, Trajectory};
-use costate::start::InitialState;
+use costate::sensitivity::Gradient;
 use costate::system::{Equations, Evaluator, Point, System};
+use costate::{InitialState, Parameter, Signal, Simulation, TimeGrid, Trajectory, scheme};
 use std::sync::Arc;
 
 /// Settings of the time integrator.

@@ -39,9 +39,7 @@ use crate::specification::{
 use crate::{Error, Result};
 use costate::cost::{Loss, Quadrature};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::scheme;
-use costate::signature::Scale;
-use costate::simulate;
+use costate::{Scale, memory, scheme};
 use costate_data::columns::Calibration;
 use costate_data::files;
 use std::path::{Path, PathBuf};
@@ -177,7 +175,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
     specification.substeps = integrator.count("substeps")?;
     specification.initial_state = integrator.named("initial_state", str::parse)?;
     specification.hold = integrator.texts("hold")?;
-    specification.memory = integrator.named("memory", simulate::bytes)?;
+    specification.memory = integrator.named("memory", memory::bytes)?;
     specification.tolerance = integrator.number("tolerance")?;
     let known = |name: &str| {
         if let Some((scheme, setting)) = name.split_once(':') {
@@ -294,7 +292,7 @@ fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
             columns.push(InputColumn {
                 column: input.text("column")?.unwrap_or_else(|| name.clone()),
                 file: input.count("file")?,
-                interpolation: own.or(interpolation).unwrap_or(costate::signal::Interpolation::Linear),
+                interpolation: own.or(interpolation).unwrap_or(costate::Interpolation::Linear),
                 calibration: calibration(&input)?,
                 input: name,
             });

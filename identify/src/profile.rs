@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::statistics::{ParameterStatistics, Statistics};
 use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Identification, Means, Remedy, Result, Settings};
-use costate::signature::Parameter;
+use costate::Parameter;
 use serde::{Deserialize, Serialize};
 use walk::Ground;
 

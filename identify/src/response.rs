@@ -17,11 +17,11 @@ use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
-use costate::jumps::{self, Jump};
+use costate::jumps::Jump;
 use costate::kinks::in_a_sentence;
 use costate::modes::{Channel, Complex, Response, SmallMotions};
 use costate::shown::rounded;
-use costate::signature::Signature;
+use costate::{Signature, jumps};
 use serde_json::{Value, json};
 
 /// Quantities by which a measured response is compared with the model's.
@@ -224,7 +224,7 @@ impl Problem {
     /// Jumps that motions go through, which no derivative knows of, in a sentence: of the first experiment that has some.
     ///
     /// # Errors
-    /// As [`costate::simulate::Simulation::run`].
+    /// As [`costate::Simulation::run`].
     pub fn told_of_jumps(&self, u: &[f64]) -> Result<Option<String>> {
         for experiment in &self.experiments {
             let found = jumps::jumps(&experiment.simulation, Some(&*experiment.cost), &experiment.own(u))?;
@@ -238,7 +238,7 @@ impl Problem {
     /// The first kink of forces, outputs or the cost that a motion passes, of which no second derivative knows.
     ///
     /// # Errors
-    /// As [`costate::simulate::Simulation::run`].
+    /// As [`costate::Simulation::run`].
     pub fn kink_passed(&self, u: &[f64]) -> Result<Option<Jump>> {
         for experiment in &self.experiments {
             let found = jumps::kinks_passed(&experiment.simulation, Some(&*experiment.cost), &experiment.own(u))?;

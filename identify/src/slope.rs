@@ -4,7 +4,7 @@ use crate::ensemble::Ensemble;
 use crate::problem::Problem;
 use crate::{Identification, Status};
 use crate::{Means, Remedy, Result};
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use costate::shown::rounded;
 
 /// Steps of central differences, in sizes of the parameters.

@@ -44,10 +44,7 @@ use crate::{Error, Result};
 use costate::cost::{Cost, LeastSquares, Loss, Quadrature};
 use costate::noise::{AddedNoise, SyntheticNoise};
 use costate::shown::rounded;
-use costate::signal::Interpolation;
-use costate::signature::{Parameter, Scale, Signature};
-use costate::simulate::Simulation;
-use costate::start::InitialState;
+use costate::{InitialState, Interpolation, Parameter, Scale, Signature, Simulation};
 use costate_data::columns::Calibration;
 
 /// A column of the record that drives an input.

@@ -16,10 +16,9 @@ use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Result};
 use crate::{Settings, expand, identify_from, some_free};
 use costate::cost::LeastSquares;
-use costate::memory;
-use costate::random::SplitMix64;
+use costate::number::random::SplitMix64;
 use costate::shown::shown;
-use costate::signature::{Parameter, Scale};
+use costate::{Parameter, Scale, memory};
 use serde::{Deserialize, Serialize};
 
 /// A search is hopeless only if its cost is so many times the least one.

@@ -15,8 +15,8 @@ use crate::problem::{Experiment, Problem};
 use crate::statistics::{Noise, Shift, Statistics, TimeStepCheck, matters, named};
 use crate::{Error, Result};
 use crate::{Identification, Settings, flat};
-use costate::signal::Signal;
-use costate::{Gradient, Method};
+use costate::Signal;
+use costate::sensitivity::{Gradient, Method};
 use serde_json::{Value, json};
 
 /// Most steps between two samples that are chosen: a fit takes so many times as long.

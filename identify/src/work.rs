@@ -15,7 +15,7 @@ mod team;
 pub use team::{Farewell, Ranks, Team};
 
 use crate::{Error, Result};
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use costate::parallel::in_parallel;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -22,8 +22,10 @@
 
 use crate::named;
 use costate::cost::{LeastSquares, Quadrature, Reference};
+use costate::scheme::Hht;
+use costate::system::System;
 use costate::value::Value;
-use costate::{Hht, Matrix, Number, Parameter, Simulation, State, System, TimeGrid, unpack};
+use costate::{Matrix, Number, Parameter, Simulation, State, TimeGrid, unpack};
 use costate_data::Record;
 use costate_identify::problem::{Experiment, Integrator, Problem};
 use costate_identify::registry::{Registry, Scenario};

@@ -1,10 +1,10 @@
 //! The slider-crank and the engine mount once more, from parts: the same equations as those written as plain functions.
 
-use crate::SliderCrank;
 use crate::engine_mount::{
     CHAMBER_STIFFNESS, DECOUPLER, DECOUPLER_ARM, DECOUPLER_DAMPING, DECOUPLER_STIFFNESS, GRAVITY, LOAD, TRACK,
     TRACK_ARM, TRACK_DAMPING,
 };
+use crate::slider_crank::SliderCrank;
 use costate::value::Value;
 use costate::{Matrix, Model, Number, Result, State};
 use costate_parts::assembly::{Assembler, Assembly, Connection, Element};
@@ -116,14 +116,14 @@ impl Element for Sensor {
     }
 }
 
-/// [`crate::EngineMount`] from elements on single coordinates, with the same coordinates, parameters and outputs in the same
+/// [`crate::engine_mount::EngineMount`] from elements on single coordinates, with the same coordinates, parameters and outputs in the same
 /// order.
 ///
 /// # Errors
 /// None.
 pub fn engine_mount() -> Result<Assembly> {
     let mut assembler = Assembler::new("engine_mount_from_parts");
-    let plain = crate::EngineMount.signature();
+    let plain = crate::engine_mount::EngineMount.signature();
     let parameters: Vec<Value> = plain.parameters.into_iter().map(|p| assembler.parameter(p)).collect();
     let [c_1, c_3, d_1, d_3] = costate::unpack(&parameters.iter().collect::<Vec<_>>());
     let zero = Value::from(0.0);

@@ -31,34 +31,6 @@ pub mod top;
 pub mod torsional_damper;
 pub mod triple_pendulum;
 
-pub use bouc_wen::BoucWen;
-pub use bricard::bricard;
-pub use cars::{half_car, quarter_car};
-pub use cart_pole::CartPole;
-pub use dc_motor::DcMotor;
-pub use double_pendulum::double_pendulum;
-pub use emps::Emps;
-pub use engine_mount::EngineMount;
-pub use five_bar::FiveBar;
-pub use four_bar_chain::four_bar_chain;
-pub use gyroscope::gyroscope;
-pub use hanging_load::hanging_load;
-pub use network::{Network, NeuralOscillator};
-pub use oscillator::Oscillator;
-pub use overhead_crane::OverheadCrane;
-pub use pendulum::Pendulum;
-pub use pendulum_chain::pendulum_chain;
-pub use rigid_body::{rigid_body, rigid_body_factors};
-pub use robot_arm::robot_arm;
-pub use silverbox::Silverbox;
-pub use simple_pendulum::simple_pendulum;
-pub use slider_crank::SliderCrank;
-pub use spatial_chain::spatial_chain;
-pub use squeezer::{Squeezer, WholeSqueezer};
-pub use top::top;
-pub use torsional_damper::TorsionalDamper;
-pub use triple_pendulum::TriplePendulum;
-
 use costate_identify::Result;
 use costate_identify::registry::Registry;
 

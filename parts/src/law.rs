@@ -1,7 +1,8 @@
 //! What parts of the plane and of space share: laws of forces, strengths, functions of time, axes.
 
 use crate::assembly::{Connection, Element, Input};
-use costate::number::{Jet, Number};
+use costate::Number;
+use costate::number::Jet;
 use costate::sketch::Seen;
 use costate::value::Value;
 use std::sync::Arc;

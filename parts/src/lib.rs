@@ -1,4 +1,4 @@
-//! Mechanisms from parts: in come bodies, joints, forces and sensors as small generic elements, out goes a [`costate::System`] with
+//! Mechanisms from parts: in come bodies, joints, forces and sensors as small generic elements, out goes a [`costate::system::System`] with
 //! sparse matrices.
 //!
 //! - [`planar`] and [`spatial`]: mechanisms from bodies, joints, forces and sensors, every property a number or a parameter;
@@ -6,7 +6,7 @@
 //! - [`assembly`]: elements of your own, small generic functions of a few coordinates, differentiated locally and added up.
 //!
 //! It knows the engine alone: no records, costs, optimisers or figures. What a mechanism looks like is noted down as a
-//! [`costate::Sketch`]; who draws it is `costate_report`.
+//! [`costate::sketch::Sketch`]; who draws it is `costate_report`.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 

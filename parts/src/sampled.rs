@@ -1,11 +1,8 @@
 //! Motions that are given: from samples, and splines whose coefficients are parameters.
 
 use crate::law::FunctionOfTime;
-use costate::number::Number;
-use costate::signal::{Interpolation, Samples};
 use costate::spline::{Spline, factors};
-use costate::unpack;
-use costate::{Error, Result};
+use costate::{Error, Interpolation, Number, Result, Samples, unpack};
 use std::sync::Arc;
 
 /// A motion that was measured: the cubic spline through samples, twice continuously differentiable, so that a coordinate that
@@ -20,7 +17,9 @@ use std::sync::Arc;
 /// ```
 /// use costate_parts::planar::{Body, Mechanism};
 /// use costate_parts::sampled::Sampled;
-/// use costate::{Hht, InitialState, Parameter, Simulation, System, TimeGrid};
+/// use costate::{InitialState, Parameter, Simulation, TimeGrid};
+/// use costate::scheme::Hht;
+/// use costate::system::System;
 /// use std::sync::Arc;
 ///
 /// # fn main() -> costate::Result<()> {

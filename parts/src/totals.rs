@@ -2,10 +2,9 @@
 
 use crate::assembly::{Assembler, Connection, Element, Sum};
 use crate::law::{Law, contradiction};
-use costate::Error;
-use costate::number::Number;
 use costate::shown::rounded;
 use costate::value::Value;
+use costate::{Error, Number};
 
 /// The quantity that is summed up over the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,6 +58,6 @@ pub fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
 }
 
 /// A name and a unit of each.
-pub fn named<'q>(all: impl IntoIterator<Item = &'q costate::signature::Quantity>) -> Vec<(String, String)> {
+pub fn named<'q>(all: impl IntoIterator<Item = &'q costate::Quantity>) -> Vec<(String, String)> {
     all.into_iter().map(|own| (own.name.clone(), own.unit.clone())).collect()
 }

@@ -41,7 +41,7 @@ impl Model {
     fn parameters(&self) -> Vec<ParameterTuple> {
         let all = self.entry.system.signature().parameters.iter();
         let tuple = |own: &costate::Parameter| {
-            let is_log = own.scale == costate::signature::Scale::Log;
+            let is_log = own.scale == costate::Scale::Log;
             (own.name.clone(), own.unit.clone(), own.nominal, own.lower, own.upper, own.size, own.free, is_log)
         };
         all.map(tuple).collect()

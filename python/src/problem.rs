@@ -3,7 +3,7 @@
 use super::convert::{bytes, raised};
 use super::fit::Fit;
 use super::registry;
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use costate::sensitivity::Method;
 use costate_identify::optimise::{Flow, Options};
 use costate_identify::problem_file;

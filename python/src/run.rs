@@ -2,7 +2,7 @@
 
 use super::convert::{bytes, named, raised};
 use super::registry;
-use costate::simulate::{Simulation, Trajectory};
+use costate::{Simulation, Trajectory};
 use costate_identify::problem_file;
 use costate_identify::specification::ParameterSetting;
 use costate_identify::{Error, Result};

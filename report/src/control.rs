@@ -2,7 +2,7 @@
 
 use super::{Folder, named, plot, units};
 use crate::plot::{Axis, Color, Dash, Figure, Panel, Series};
-use costate::signature::Quantity;
+use costate::Quantity;
 use costate_identify::Result;
 use costate_identify::control::{Refined, Stage, UnknownSignal};
 use costate_identify::design::{Assessment, Optimality, Sought};

@@ -3,9 +3,9 @@
 use super::{Folder, cell};
 use crate::plot::mechanism::{Picture, View, sketch};
 use crate::plot::{Axis, Color, Figure, Marker, Panel, Series};
+use costate::Simulation;
 use costate::modes::{Character, Complex, Mode, Modes, Sensitivity};
 use costate::shown::rounded;
-use costate::simulate::Simulation;
 use costate_data::files::write_atomically;
 use costate_identify::Result;
 use serde_json::{Map, Value, json};

@@ -7,10 +7,11 @@
 
 use super::cost::{Cost, CostEvaluator, Sample};
 use super::kinks::row_name;
-use crate::random::SplitMix64;
+use crate::number::random::SplitMix64;
 use crate::shown::{rounded, shown};
-use crate::signature::{Signature, difference};
+use crate::signature::Signature;
 use crate::simulate::Simulation;
+use crate::spread::difference;
 use crate::system::{Equations, Evaluator, OutputPoint, Point};
 use crate::{Error, Result};
 

@@ -1,12 +1,9 @@
 //! The times at which a simulation stops.
 
-use crate::memory;
+use crate::memory::{self, FEWER_STEPS};
 use crate::shown::shown;
 use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
-
-/// Remedy where there are too many steps for the memory.
-pub const FEWER_STEPS: &str = "take larger steps, or end earlier";
 
 /// Steps that no computer gets through in a year: of even ones there may be so many, their times are not kept.
 const MOST: f64 = 1e12;

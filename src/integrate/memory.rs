@@ -3,6 +3,9 @@
 use crate::{Error, Result};
 use std::path::Path;
 
+/// Remedy where there are too many steps for the memory.
+pub const FEWER_STEPS: &str = "take larger steps, or end earlier";
+
 /// Bytes above which the system is asked what it can give: asking takes a tenth of a millisecond.
 pub(crate) const LARGE: f64 = 16e6;
 

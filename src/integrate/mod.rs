@@ -1,4 +1,4 @@
-//! Forward runs: in come a [`crate::System`], a scheme, times, inputs and a start, out go states of all times.
+//! Forward runs: in come a [`crate::system::System`], a scheme, times, inputs and a start, out go states of all times.
 
 pub mod adapt;
 pub mod compliance;

@@ -1,7 +1,7 @@
 //! Inputs w(t): constants, functions, and samples with an interpolation between them.
 //!
 //! ```
-//! use costate::signal::{Interpolation, Signal};
+//! use costate::{Interpolation, Signal};
 //! # fn main() -> costate::Result<()> {
 //! let gravity = Signal::constant(-9.81);
 //! let force = Signal::function(|t| 3.0 * (2.0 * t).sin());

@@ -8,7 +8,6 @@ mod reads;
 mod states;
 mod workspace;
 
-pub use crate::memory::bytes;
 pub use checkpoints::Checkpoints;
 pub(crate) use inputs::Driven;
 use jumps::Jumps;
@@ -18,14 +17,14 @@ use states::States;
 pub use workspace::Keep;
 pub use workspace::Workspace;
 
-use crate::grid::{FEWER_STEPS, TimeGrid};
-use crate::memory::{self, bytes_of};
+use crate::grid::TimeGrid;
+use crate::memory::{FEWER_STEPS, bytes_of};
 use crate::scheme::{Counters, Description, Layout, NewtonOptions, Scheme, Stepper, compliance_of_step};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
 use crate::system::{OutputPoint, Point, System};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use std::sync::{Arc, OnceLock};
 
 /// A watcher of the times of a run: it is shown number of the time, state, outputs. The run ends where it refuses one.

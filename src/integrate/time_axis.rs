@@ -2,6 +2,8 @@
 
 use crate::Error;
 
+pub use crate::grid::check_count;
+
 /// Distance, in sampling steps, that times may stray from an even grid and still count as even.
 ///
 /// Records are printed with rounded decimals: seven decimals on a step of 1.6 ms round by 3e-5 of a step. A sample that is

@@ -12,9 +12,11 @@ use crate::system::StateVector;
 /// J = Σ_i η_i `running` + `terminal`, in anything that a state, the outputs and the parameters hold.
 ///
 /// ```
+/// use costate::{Number, Plain, Signal, Simulation, State, TimeGrid};
 /// use costate::cost::Quadrature;
 /// use costate::linearise::{CostFunction, Differentiated};
-/// use costate::{Gradient, Hht, Method, Number, Plain, Signal, Simulation, State, TimeGrid};
+/// use costate::scheme::Hht;
+/// use costate::sensitivity::{Gradient, Method};
 /// use costate_identify::{Settings, identify, optimise::Flow, problem::Problem};
 /// use std::sync::Arc;
 ///
@@ -31,7 +33,7 @@ use crate::system::StateVector;
 /// }
 ///
 /// # fn main() -> costate_identify::Result<()> {
-/// let system = Arc::new(Plain::new(costate_models::Oscillator)?);
+/// let system = Arc::new(Plain::new(costate_models::oscillator::Oscillator)?);
 /// let simulation = Simulation::new(system, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 2.0, 0.01)?, vec![Signal::constant(0.0)])?;
 /// let cost = Differentiated::new(Restless, Quadrature::Trapezoid);
 ///

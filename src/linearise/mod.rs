@@ -1,4 +1,4 @@
-//! From a [`Model`](crate::Model) to a [`System`](crate::System): values and exact derivatives by dual numbers, with dense matrices.
+//! From a [`Model`](crate::Model) to a [`System`](crate::system::System): values and exact derivatives by dual numbers, with dense matrices.
 //!
 //! Which variable enters which equation is found once; variables that touch different equations share a derivative
 //! direction, constant matrices are computed once a parameter vector.
@@ -14,7 +14,7 @@ mod functions;
 mod kernel;
 mod newton_matrix;
 mod pattern;
-mod plain;
+pub(crate) mod plain;
 mod plan;
 mod reverse;
 mod round_off;
@@ -24,7 +24,6 @@ mod structure;
 mod waist;
 
 pub use functions::Functions;
-pub use plain::Plain;
 
 pub use blocks::evaluate as element_blocks;
 pub use constraint::{

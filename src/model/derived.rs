@@ -45,8 +45,9 @@ impl<F: Dependence> Mapped for F {
 /// A mechanism some of whose parameters follow from others: those stay its parameters, in their order, and new ones stand behind them.
 ///
 /// ```
+/// # use costate::{Model, Number, Parameter, Plain, Signature};
 /// # use costate::derived::{Dependence, Derived};
-/// # use costate::{Model, Number, Parameter, Plain, Signature, System};
+/// # use costate::system::System;
 /// # struct Pendulum;
 /// # impl Model for Pendulum {
 /// #     fn signature(&self) -> Signature {

@@ -4,11 +4,10 @@
 //! part alone. M may be singular (massless coordinates, Euler parameters); whether a coordinate is determined at all is found out
 //! where the equations are solved. What no mechanism has is a motion whose kinetic energy is negative.
 
-use crate::random::SplitMix64;
+use crate::number::random::SplitMix64;
 use crate::signature::Signature;
-use crate::slip;
 use crate::system::{Evaluator, Point, System};
-use crate::{Error, Result};
+use crate::{Error, Result, slip};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 

@@ -120,7 +120,7 @@ pub trait Model: Send + Sync {
     /// `animate`. Default: it has no picture.
     ///
     /// ```
-    /// # use costate::drawing::Drawing;
+    /// # use costate::Drawing;
     /// # struct Crane;
     /// # impl Crane {
     /// /// A load on a rope below a cart; q: position of the cart, position of the load with y downwards.

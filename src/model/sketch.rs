@@ -9,10 +9,12 @@ use crate::value::Value;
 use crate::vector::{Pose, Rotation, Vector};
 use std::sync::Arc;
 
+pub use crate::drawing::Place;
+
 /// Place of the ground among the members.
 pub const GROUND: usize = 0;
 
-/// Appearance of a mechanism: members, and parts drawn between them; see [`crate::System::sketch`].
+/// Appearance of a mechanism: members, and parts drawn between them; see [`crate::system::System::sketch`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Sketch {

@@ -6,6 +6,8 @@
 
 use crate::signature::Quantity;
 
+pub use crate::signature::difference;
+
 /// √Σ x², of what is no number or infinite the same.
 pub fn norm(values: impl Iterator<Item = f64>) -> f64 {
     // Σ x² = largest² · sum, as BLAS keeps it: neither overflows where the norm does not
@@ -59,7 +61,7 @@ impl Spread {
                 most => values.clone().map(|value| value / most).sum::<f64>() / count as f64 * most,
             },
         };
-        let deviation = root_mean_square(values.map(|value| crate::signature::difference(value, mean, period)));
+        let deviation = root_mean_square(values.map(|value| crate::spread::difference(value, mean, period)));
         Spread { mean, deviation, count }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Case, Everything, order};
 use costate::cost::Quadrature;
-use costate::{Gradient, Method};
+use costate::sensitivity::{Gradient, Method};
 
 /// Largest differences that are accepted, see [`Limits::of`].
 #[derive(Debug, Clone, Copy)]

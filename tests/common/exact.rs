@@ -3,8 +3,9 @@
 use super::largest;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::Form;
-use costate::{Gradient, Hht, InitialState, Method, Number, Signal, Simulation, State, TimeGrid};
+use costate::scheme::{Form, Hht};
+use costate::sensitivity::{Gradient, Method};
+use costate::{InitialState, Number, Signal, Simulation, State, TimeGrid};
 use costate_parts::assembly::Assembly;
 use costate_parts::law::{FunctionOfTime, Law};
 use std::sync::Arc;

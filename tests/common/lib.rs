@@ -13,12 +13,18 @@ pub mod textbook;
 
 use costate::cost::{Cost, Quadrature};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::Form;
-use costate::{
-    Gradient, Hht, InitialState, Method, Model, Number, Plain, Result, Signal, Simulation, State, System, TimeGrid,
-};
+use costate::scheme::{Form, Hht};
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{InitialState, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
 use costate_identify::registry::Registry;
-use costate_models::{CartPole, Emps, EngineMount, Oscillator, Pendulum, Silverbox, SliderCrank};
+use costate_models::cart_pole::CartPole;
+use costate_models::emps::Emps;
+use costate_models::engine_mount::EngineMount;
+use costate_models::oscillator::Oscillator;
+use costate_models::pendulum::Pendulum;
+use costate_models::silverbox::Silverbox;
+use costate_models::slider_crank::SliderCrank;
 use std::sync::{Arc, LazyLock};
 use textbook::{AnyModel, Mechanics, Textbook};
 

@@ -2,7 +2,7 @@
 
 use super::Case;
 use costate::{Matrix, Model, Number, Parameter, Signature, State, TimeGrid};
-use costate_models::CartPole;
+use costate_models::cart_pole::CartPole;
 
 /// When the bead's motion begins: not at 0, where some time derivatives vanish.
 pub const BEAD_START: f64 = 0.3;

@@ -1,7 +1,8 @@
 //! What tests of mechanisms of space share: runs with outputs by name, and where bodies start.
 
+use costate::scheme::Hht;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
-use costate::{Hht, InitialState, Result, Signal, Simulation, TimeGrid, Trajectory};
+use costate::{InitialState, Result, Signal, Simulation, TimeGrid, Trajectory};
 use costate_parts::assembly::Assembly;
 use std::sync::Arc;
 

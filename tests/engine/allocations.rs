@@ -2,8 +2,10 @@
 //! number of steps. For every ready model, both forms of HHT, the cost alone, the adjoint and tangents.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::sensitivity::Gradient;
-use costate::{Hht, Method, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_identify::Result;
 
 /// Allocations of a second call: of the cost, with the adjoint, with tangents.
@@ -74,7 +76,7 @@ fn allocations_are_counted() {
 #[test]
 fn memory_grows_with_the_length_of_a_chain() -> Result<()> {
     let bytes = |rods: usize| -> Result<f64> {
-        let chain = std::sync::Arc::new(costate_models::pendulum_chain(rods)?);
+        let chain = std::sync::Arc::new(costate_models::pendulum_chain::pendulum_chain(rods)?);
         let u = chain.signature().nominal();
         let simulation = Simulation::new(chain, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 5e-3, 1e-3)?, vec![])?;
         let reference = Reference { output: 0, values: vec![1.0; 6], deviation: 1.0 };

@@ -1,8 +1,9 @@
 //! The bootstrap, and bands around outputs, where both have closed forms: residuals that are linear in the parameters.
 
 use costate::cost::{LeastSquares, Loss, Quadrature, Reference, Sensor, Sensors};
-use costate::random::SplitMix64;
-use costate::{Hht, Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate::number::random::SplitMix64;
+use costate::scheme::Hht;
+use costate::{Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use costate_identify::Error;
 use costate_identify::bands::{Band, Uncertainty, add_bootstrap, bands};
 use costate_identify::bootstrap::{Bootstrap, Bootstrapped, Over, bootstrap};

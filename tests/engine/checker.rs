@@ -4,14 +4,17 @@ mod products;
 mod steps;
 
 use crate::common;
-use costate::system::Point;
-use costate::{Matrix, Model, Number, Parameter, Plain, Signature, System};
+use costate::system::{Point, System};
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature};
 use costate_check::{
     CheckOptions, HandDerived, JacobianReport, Jacobians, StepJacobians, StepPoint, Supplied, check_jacobians,
     check_products, check_step,
 };
+use costate_models::cart_pole::CartPole;
+use costate_models::engine_mount::EngineMount;
 use costate_models::hand_derived::{CartPoleByHand, EngineMountByHand, PendulumByHand};
-use costate_models::{CartPole, EngineMount, Pendulum, registry};
+use costate_models::pendulum::Pendulum;
+use costate_models::registry;
 
 type Change = fn(&'static str, &Point<'_>, &[f64], &mut Matrix<f64>);
 

@@ -1,8 +1,9 @@
 //! Identification within constraints: every method the same, multipliers as difference quotients say, statistics of what is
 //! left free.
 
+use costate::Number;
 use costate::linearise::ParameterFunction;
-use costate::{Gradient, Number};
+use costate::sensitivity::Gradient;
 use costate_identify::constraint::{AugmentedCost, Constraint};
 use costate_identify::optimise::{Flow, Limit, Method, Multipliers, Reason};
 use costate_identify::problem::{Integrator, Problem};
@@ -69,8 +70,8 @@ fn augmented_cost_has_exact_derivatives() {
     let sizes = [0.5, 0.7, 0.02, 9.81, 1.1, 1.0];
     let p = u.len();
     let (mut adjoint, mut tangent) = (vec![0.0; p], vec![0.0; p]);
-    engine.cost_and_gradient(&u, costate::Method::Adjoint, &mut adjoint).unwrap();
-    engine.cost_and_gradient(&u, costate::Method::Tangent, &mut tangent).unwrap();
+    engine.cost_and_gradient(&u, costate::sensitivity::Method::Adjoint, &mut adjoint).unwrap();
+    engine.cost_and_gradient(&u, costate::sensitivity::Method::Tangent, &mut tangent).unwrap();
     let scale = (0..p).map(|k| (adjoint[k] * sizes[k]).abs()).fold(0.0, f64::max);
     let differences = engine.differences(&u).unwrap();
     for k in 0..p {
@@ -86,7 +87,7 @@ fn augmented_cost_has_exact_derivatives() {
         let mut at = |shift: f64| {
             let (mut moved, mut slope) = (u, vec![0.0; p]);
             moved[k] += shift * sizes[k];
-            engine.cost_and_gradient(&moved, costate::Method::Adjoint, &mut slope).unwrap();
+            engine.cost_and_gradient(&moved, costate::sensitivity::Method::Adjoint, &mut slope).unwrap();
             slope
         };
         let (up, down) = (at(1e-4), at(-1e-4));

@@ -1,15 +1,20 @@
 //! Inputs that are found: derivatives by the unknowns, steps in O(steps), goals that must be met, limits, replay, messages.
 
-use costate::FreeEndTime;
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
-use costate::scheme::{self, Scheme};
-use costate::{Matrix, Model, Number, Plain, Signal, Signature, Simulation, State, System, TimeGrid};
+use costate::scheme::Scheme;
+use costate::system::System;
+use costate::{FreeEndTime, Matrix, Model, Number, Plain, Signal, Signature, Simulation, State, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::control::{
     Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation,
 };
 use costate_identify::optimise::{DampedSteps, Flow, Method, Objective, Options};
-use costate_models::{CartPole, Oscillator, OverheadCrane, TriplePendulum, overhead_crane, robot_arm, triple_pendulum};
+use costate_models::cart_pole::CartPole;
+use costate_models::oscillator::Oscillator;
+use costate_models::overhead_crane::OverheadCrane;
+use costate_models::robot_arm::{SIX_AXES, pose_to_pose, robot_arm};
+use costate_models::triple_pendulum::TriplePendulum;
+use costate_models::{overhead_crane, triple_pendulum};
 use std::sync::Arc;
 
 const SCHEMES: [&str; 8] =
@@ -73,9 +78,9 @@ fn derivatives_by_signals_agree() {
         let swing = of_scenario(&triple_pendulum::swing_up(), TriplePendulum, scheme, 5e-3, 60);
         check(&swing, &format!("triple pendulum, {scheme}"), limit);
     }
-    let arm: Arc<dyn System> = Arc::new(robot_arm("arm", &robot_arm::SIX_AXES).unwrap());
+    let arm: Arc<dyn System> = Arc::new(robot_arm("arm", &SIX_AXES).unwrap());
     for scheme in ["generalized-alpha", "i2p", "ali3p"] {
-        let scenario = robot_arm::pose_to_pose();
+        let scenario = pose_to_pose();
         let grid = TimeGrid::steps(0.0, 2.5e-3, 40).unwrap();
         let scheme: Arc<dyn Scheme> = scheme::by_name(scheme, &[]).unwrap();
         let simulation = Simulation::new(arm.clone(), scheme, grid, scenario.start.clone()).unwrap();

@@ -6,7 +6,8 @@ use common::compare::{Limits, compare, compare_within};
 use common::mechanisms::branching;
 use common::{ALL, Case, FORMS};
 use costate::cost::Quadrature;
-use costate::{Matrix, Method, Model, Number, Parameter, Signature};
+use costate::sensitivity::Method;
+use costate::{Matrix, Model, Number, Parameter, Signature};
 
 /// Steps, Newton iterations and factorisations of one forward run at the start of each built-in problem.
 ///

@@ -1,8 +1,9 @@
 //! Parameters that follow from others, for any mechanism.
 
 use costate::derived::{Dependence, Derived};
-use costate::signature::Parameter;
-use costate::{Method, Number, System, scheme};
+use costate::sensitivity::Method;
+use costate::system::System;
+use costate::{Number, Parameter, scheme};
 use costate_identify::problem::{Integrator, Problem};
 use costate_identify::registry::{Entry, Scenario};
 use std::sync::Arc;

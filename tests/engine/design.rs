@@ -2,16 +2,19 @@
 
 use crate::common;
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sensor, Sensors, Sum};
-use costate::scheme::{self, Scheme};
-use costate::{Gradient, Parameter, Signal, Simulation, System, TimeGrid};
+use costate::scheme::Scheme;
+use costate::sensitivity::Gradient;
+use costate::system::System;
+use costate::{Parameter, Signal, Simulation, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate_identify::design::{Optimality, Sought};
 use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_identify::specification::{ParameterSetting, PriorSetting, Specification};
 use costate_identify::statistics::Noise;
-use costate_models::hanging_load;
-use costate_models::rigid_body::{self, ENTRIES, Excitation};
+use costate_models::hanging_load::hanging_load;
+use costate_models::rigid_body;
+use costate_models::rigid_body::{ENTRIES, Excitation};
 use std::sync::Arc;
 
 fn simulation(system: Arc<dyn System>, scheme: &str, end: f64, steps: usize, signals: Vec<Signal>) -> Simulation {

@@ -7,7 +7,7 @@ use costate_identify::problem_file;
 use costate_identify::specification::ParameterSetting;
 use costate_identify::statistics::{Noise, Statistics, identifiability};
 use costate_identify::{Identification, Settings, identify};
-use costate_models::Emps;
+use costate_models::emps::Emps;
 use costate_report::rmse;
 use std::path::{Path, PathBuf};
 

@@ -5,14 +5,17 @@ use crate::common;
 use common::{ALL, Case, FORMS};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::Form;
+use costate::scheme::{Form, Hht};
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
 use costate::value::Value;
 use costate::{
-    Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation,
-    State, System, TimeGrid, Trajectory, unpack,
+    Error, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
+    Trajectory, unpack,
 };
+use costate_models::oscillator::Oscillator;
+use costate_models::pendulum::Pendulum;
 use costate_models::pendulum_chain::pendulum_chain;
-use costate_models::{Oscillator, Pendulum};
 use costate_parts::law::{FunctionOfTime, Law, Linear};
 use costate_parts::planar::{Body, Mechanism, Member};
 use std::sync::Arc;

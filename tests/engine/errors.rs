@@ -3,11 +3,9 @@
 use crate::common;
 
 use common::Case;
-use costate::scheme::Scheme;
-use costate::signal::Interpolation;
-use costate::{
-    Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid,
-};
+use costate::scheme::{Hht, Scheme};
+use costate::sensitivity::{Gradient, Method};
+use costate::{Error, Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid};
 use costate_check::{CheckOptions, check_products};
 use costate_parts::assembly::{Assembler, Connection, Element};
 use costate_parts::spatial::{Body, Inertia, Mechanism};

@@ -1,8 +1,9 @@
 //! Models that cannot be simulated: what their users are told, and what an identification makes of them.
 
-use costate::signal::Interpolation;
+use costate::scheme::Hht;
 use costate::{
-    Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
+    InitialState, Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
+    TimeGrid,
 };
 use costate_data::Record;
 use costate_identify::optimise::{Flow, Method};

@@ -8,7 +8,7 @@ mod parts;
 mod slips;
 mod space;
 
-use costate::{Gradient, Method};
+use costate::sensitivity::{Gradient, Method};
 use costate_identify::problem::Problem;
 use costate_identify::registry::{Entry, Registry, Scenario};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Frequency responses: against closed forms, differences, and the steady state of a run.
 
 use costate::modes::{Channel, Complex, Response, SmallMotions};
-use costate::{
-    Error, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, System,
-    TimeGrid, unpack,
-};
+use costate::scheme::Hht;
+use costate::sensitivity::Method;
+use costate::system::System;
+use costate::{Error, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid, unpack};
 use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Problem;

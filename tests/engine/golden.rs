@@ -6,9 +6,13 @@
 
 use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Hht, Method, Model, Plain, Signal, Simulation, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::{Model, Plain, Signal, Simulation, TimeGrid};
+use costate_models::emps::Emps;
 use costate_models::engine_mount::{START, sweep};
-use costate_models::{Emps, SliderCrank, emps, slider_crank};
+use costate_models::slider_crank::SliderCrank;
+use costate_models::{emps, slider_crank};
 use std::sync::Arc;
 
 fn mount(alpha: f64, steps: usize) -> Simulation {

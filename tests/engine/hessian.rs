@@ -7,7 +7,7 @@ use common::mechanisms::{Bead, Displaced, Guided, bead, guided};
 use common::{ALL, Case, FORMS, order};
 use costate::cost::Quadrature;
 use costate::scheme::Form;
-use costate::{Gradient, Method};
+use costate::sensitivity::{Gradient, Method};
 
 /// Agreement with the textbook, of entries scaled by the parameters' sizes, relative to the largest. Multipliers carry
 /// round-off / (β h²), which second derivatives of constrained mechanisms take over.
@@ -80,7 +80,11 @@ fn hessians_pass_through_the_projection_of_the_start() {
         for count in [1, 30] {
             check(
                 "pendulum",
-                &projected(Displaced::case(costate_models::Pendulum, common::pendulum(), 0.06, 0.5), form, count),
+                &projected(
+                    Displaced::case(costate_models::pendulum::Pendulum, common::pendulum(), 0.06, 0.5),
+                    form,
+                    count,
+                ),
             );
             check("bead", &projected(Displaced::case(Bead, bead(), 0.06, 0.5), form, count));
             check("guided", &projected(guided(), form, count));

@@ -1,13 +1,17 @@
 //! Identification by homotopy: a model that is pulled towards its record, with exact derivatives, and where that leads.
 
 use costate::cost::Quadrature;
-use costate::{Method, Model, Plain, Signal, Simulation, System, TimeGrid, scheme};
+use costate::sensitivity::Method;
+use costate::system::System;
+use costate::{Model, Plain, Signal, Simulation, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::homotopy::{Homotopy, observed};
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::Problem;
 use costate_identify::{Identification, Settings, identify};
-use costate_models::{Oscillator, Pendulum, simple_pendulum};
+use costate_models::oscillator::Oscillator;
+use costate_models::pendulum::Pendulum;
+use costate_models::simple_pendulum::simple_pendulum;
 use std::sync::Arc;
 
 fn problem(system: Arc<dyn System>, scheme: &str, (step, steps): (f64, usize), off: f64, outputs: &[&str]) -> Problem {

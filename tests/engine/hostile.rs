@@ -3,10 +3,9 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{
-    Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State,
-    TimeGrid,
-};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::{Error, InitialState, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use std::sync::Arc;
 
 fn simulation<M: Model + 'static>(model: M, alpha: f64, step: f64, count: usize) -> Simulation {

@@ -2,12 +2,12 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::{self, Scheme};
-use costate::sensitivity::Change;
-use costate::signal::Interpolation;
+use costate::scheme::Scheme;
+use costate::sensitivity::{Change, Gradient, Method};
+use costate::system::System;
 use costate::{
-    Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
-    System, TimeGrid,
+    InitialState, Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
+    TimeGrid, scheme,
 };
 use std::sync::Arc;
 

@@ -7,8 +7,15 @@ use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{Bead, Displaced, Guided, Scaled, bead, guided};
 use common::{ALL, Case, FORMS, NONE, Parts};
 use costate::cost::Quadrature;
-use costate::{Error, InitialState, Method, Model};
-use costate_models::{CartPole, Emps, EngineMount, Oscillator, Pendulum, Silverbox, SliderCrank};
+use costate::sensitivity::Method;
+use costate::{Error, InitialState, Model};
+use costate_models::cart_pole::CartPole;
+use costate_models::emps::Emps;
+use costate_models::engine_mount::EngineMount;
+use costate_models::oscillator::Oscillator;
+use costate_models::pendulum::Pendulum;
+use costate_models::silverbox::Silverbox;
+use costate_models::slider_crank::SliderCrank;
 
 /// Everything but multipliers, whose unit is that of the equations.
 const UNSCALED: Parts = Parts { lambda: false, ..ALL };

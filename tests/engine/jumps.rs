@@ -4,12 +4,11 @@ use super::inputs::{Driven, Everything, SCHEMES, signals, simulation};
 use costate::adapt::StepControl;
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::linearise::Differentiated;
-use costate::scheme::{self, Scheme};
+use costate::scheme::Scheme;
+use costate::sensitivity::{Gradient, Method};
 use costate::step_error::StepErrors;
-use costate::{
-    Gradient, InitialState, Matrix, Method, Model, Number, Plain, Signal, Signature, Simulation, State, System,
-    TimeGrid,
-};
+use costate::system::System;
+use costate::{InitialState, Matrix, Model, Number, Plain, Signal, Signature, Simulation, State, TimeGrid, scheme};
 use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate_identify::optimise::Objective;
 use std::sync::Arc;

@@ -3,8 +3,10 @@
 use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::signal::Interpolation;
-use costate::{Gradient, Hht, Method, Number, Parameter, Scale, Simulation, State, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Interpolation, Number, Parameter, Scale, Simulation, State, TimeGrid};
 use costate_identify::Result;
 use costate_identify::constraint::Constraint;
 use costate_identify::optimise::{Flow, Method as Search, Options};

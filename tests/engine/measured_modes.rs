@@ -1,6 +1,6 @@
 //! Measured frequencies and damping of modes as residuals: against closed forms, differences and the methods of each other.
 
-use costate::Method;
+use costate::sensitivity::Method;
 use costate_identify::Result;
 use costate_identify::modal::{MeasuredMode, ModeQuantity, ModeResult};
 use costate_identify::optimise::Flow;

@@ -5,10 +5,11 @@ use crate::common;
 use common::{ALL, Case, NONE, Parts};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
 use costate::linearise::Differentiated;
-use costate::scheme::{self, Scheme};
-use costate::sensitivity::Change;
-use costate::{Gradient, Method, Parameter, Result, Signal, Simulation, System, TimeGrid};
-use costate_models::pendulum_chain;
+use costate::scheme::Scheme;
+use costate::sensitivity::{Change, Gradient, Method};
+use costate::system::System;
+use costate::{Parameter, Result, Signal, Simulation, TimeGrid, scheme};
+use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
 
 fn simulation(case: &Case, scheme: &str) -> Simulation {
@@ -97,7 +98,7 @@ fn orders_of_pivots_come_back() {
         let chain: Arc<dyn System> = Arc::new(pendulum_chain(rods).unwrap());
         let u = chain.signature().nominal();
         let grid = TimeGrid::steps(0.0, 1e-2, steps).unwrap();
-        let whole = Simulation::new(chain, costate::Hht::new(-0.05).unwrap(), grid, vec![]).unwrap();
+        let whole = Simulation::new(chain, costate::scheme::Hht::new(-0.05).unwrap(), grid, vec![]).unwrap();
         let reference = Reference { output: 0, values: vec![0.3; steps + 1], deviation: 1.0 };
         let cost = LeastSquares::new(whole.grid().times(), vec![reference], 1, Quadrature::Unit).unwrap();
         let all = gradients(&whole, &cost, &u);

@@ -2,13 +2,16 @@
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Hht, Method, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::{Settings, identify};
-use costate_models::double_pendulum;
+use costate_models::double_pendulum::double_pendulum;
 use costate_report::{output_errors, rmse};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use crate::common;
 use costate::modes::{Character, Modes, Sensitivity};
-use costate::{
-    Error, Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, System, TimeGrid, unpack,
-};
+use costate::scheme::Hht;
+use costate::system::System;
+use costate::{Error, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid, unpack};
 use costate_parts::planar::{Body, Mechanism};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! Motions that are found: a driven coordinate follows a spline whose coefficients are unknowns.
 
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
-use costate::scheme::{self, Scheme};
+use costate::scheme::Scheme;
 use costate::spline::Spline;
-use costate::{InitialState, Parameter, Signal, Simulation, System, TimeGrid};
+use costate::system::System;
+use costate::{InitialState, Parameter, Signal, Simulation, TimeGrid, scheme};
 use costate_identify::Result;
 use costate_identify::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
 use costate_identify::optimise::{DampedSteps, Flow, Method, Objective, Options};
-use costate_models::hanging_load;
-use costate_models::hanging_load::{DURATION, WAY, rest_to_rest};
+use costate_models::hanging_load::{DURATION, WAY, hanging_load, rest_to_rest};
 use costate_parts::law::Axes;
 use costate_parts::planar::{Body, Mechanism};
 use costate_parts::spatial::{self, Freedom, Inertia};

@@ -1,6 +1,7 @@
 //! The methods with exact second derivatives on real simulations.
 
-use costate::{Method, Scale};
+use costate::Scale;
+use costate::sensitivity::Method;
 use costate_identify::optimise::{Flow, Method as Optimiser};
 use costate_identify::problem::Problem;
 use costate_identify::{Identification, Settings, identify};

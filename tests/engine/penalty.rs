@@ -3,10 +3,10 @@
 use crate::common::largest;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::{self, Scheme};
+use costate::scheme::Scheme;
+use costate::sensitivity::{Gradient, Method};
 use costate::{
-    Error, Gradient, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid,
-    Trajectory, unpack,
+    Error, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid, Trajectory, scheme, unpack,
 };
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use costate::cost::Quadrature;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signature, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::{Matrix, Model, Number, Parameter, Plain, Quantity, Signature, Simulation, State, TimeGrid};
 use costate_identify::optimise::Flow;
 use costate_identify::prior::Distribution;
 use costate_identify::problem::Problem;

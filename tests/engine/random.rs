@@ -11,10 +11,10 @@ use common::tangles::Tangle;
 use common::{ALL, Case};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::Form;
+use costate::scheme::{Form, Hht};
+use costate::sensitivity::{Gradient, Method};
 use costate::{
-    Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Quantity, Result, Signature,
-    Simulation, State, TimeGrid,
+    Error, InitialState, Matrix, Model, Number, Parameter, Quantity, Result, Signature, Simulation, State, TimeGrid,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;

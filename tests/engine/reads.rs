@@ -4,8 +4,9 @@ use crate::common;
 
 use common::{ALL, Case};
 use costate::cost::{Cost, Quadrature};
-use costate::scheme::{self, Scheme};
-use costate::{Gradient, Method, Signal, Simulation};
+use costate::scheme::Scheme;
+use costate::sensitivity::{Gradient, Method};
+use costate::{Signal, Simulation, scheme};
 use std::sync::Arc;
 
 fn simulation(case: &Case, scheme: &str) -> Simulation {

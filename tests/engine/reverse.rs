@@ -4,13 +4,12 @@ use crate::common;
 
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::scheme::I2p;
+use costate::scheme::{Hht, I2p};
+use costate::sensitivity::{Gradient, Method};
 use costate::system::{By, Equations, Evaluator, Level, Mode, OutputPoint, Point, StateVector, System, Weights};
-use costate::{
-    Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
-    TimeGrid,
-};
-use costate_models::{NeuralOscillator, Squeezer, WholeSqueezer};
+use costate::{InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate_models::network::NeuralOscillator;
+use costate_models::squeezer::{Squeezer, WholeSqueezer};
 use std::sync::Arc;
 
 /// Numbers of about 1 without any pattern.

@@ -4,9 +4,10 @@ use crate::common;
 
 use common::{ALL, Case, largest};
 use costate::cost::Quadrature;
-use costate::scheme::{self, Scheme};
+use costate::scheme::Scheme;
+use costate::sensitivity::{Gradient, Method};
 use costate::system::Level;
-use costate::{Gradient, InitialState, Method, Model, Signal, Simulation, Trajectory};
+use costate::{InitialState, Model, Signal, Simulation, Trajectory, scheme};
 use costate_identify::problem::Integrator;
 use std::sync::Arc;
 
@@ -288,7 +289,7 @@ fn the_squeezer_in_eight_digits() {
         let system = common::ready("squeezer");
         let grid = costate::TimeGrid::steps(0.0, 0.03 / steps as f64, steps).unwrap();
         let run = Simulation::new(system, scheme::I2p::new(1.0).unwrap(), grid, vec![]).unwrap();
-        run.run(&costate_models::Squeezer.signature().nominal()).unwrap().state(steps).q.to_vec()
+        run.run(&costate_models::squeezer::Squeezer.signature().nominal()).unwrap().state(steps).q.to_vec()
     };
     let [a, b, c] = [4000, 8000, 16000].map(at);
     for (j, exact) in costate_models::squeezer::AT_30_MS.into_iter().enumerate() {

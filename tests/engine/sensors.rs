@@ -5,7 +5,9 @@ use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
 use costate::least_squares::Linearised;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Method, Parameter, Signal, Simulation, System, TimeGrid};
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
+use costate::{Parameter, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::{Experiment, Integrator, Problem};
 use costate_identify::statistics::{Determinacy, Noise, Statistics, identifiability, said_of_steps_alone};
@@ -317,14 +319,14 @@ fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
     let (c, d, v0) = (40.0f64, 0.3, 0.2f64);
     let (decay, omega) = (0.5 * d, (c - 0.25 * d * d).sqrt());
     let x = |t: f64| (-decay * t).exp() * (0.1 * (omega * t).cos() + (v0 + 0.1 * decay) / omega * (omega * t).sin());
-    let mut random = costate::random::SplitMix64::new(2);
+    let mut random = costate::number::random::SplitMix64::new(2);
     let times: Vec<f64> = (0..101).map(|i| 0.1 * f64::from(i)).collect();
     let values: Vec<f64> = times.iter().map(|t| x(t - DELAY) + NOISE * random.normal()).collect();
     let problem = |free: &[&str]| {
         let system: Arc<dyn System> = common::ready("oscillator");
         let output = system.signature().outputs.iter().position(|output| output.name == "x").unwrap();
         let grid = TimeGrid::steps(0.0, 0.1, 100).unwrap();
-        let scheme = costate::Hht::new(-0.05).unwrap();
+        let scheme = costate::scheme::Hht::new(-0.05).unwrap();
         let simulation = Simulation::new(system, scheme, grid, vec![Signal::function(|_| 0.0)]).unwrap();
         let delay = Parameter::new("delay_x", "s", 0.01).bounds(-0.1, 0.1).size(0.1);
         let sensors = Sensors::new(vec![Sensor { delay: Some(delay), ..Sensor::new(output) }]).unwrap();

@@ -160,8 +160,8 @@ fn a_vanishing_bearing_force_has_a_derivative() {
     let quadrature = costate::cost::Quadrature::Trapezoid;
     let cost = costate::cost::LeastSquares::new(times, vec![reference], 1, quadrature).unwrap();
     let mut gradient = vec![0.0; 15];
-    let mut workspace = costate::Gradient::new(&simulation, &cost).unwrap();
-    workspace.cost_and_gradient(&case.u, costate::Method::Adjoint, &mut gradient).unwrap();
+    let mut workspace = costate::sensitivity::Gradient::new(&simulation, &cost).unwrap();
+    workspace.cost_and_gradient(&case.u, costate::sensitivity::Method::Adjoint, &mut gradient).unwrap();
     assert!(gradient.iter().all(|slope| slope.is_finite()), "{gradient:?}");
 }
 

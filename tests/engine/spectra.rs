@@ -3,10 +3,11 @@
 use crate::common;
 use crate::sensors::derivatives_agree;
 
-use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
-use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
-use costate::random::SplitMix64;
-use costate::{Method, Parameter, Signal, Simulation, TimeGrid};
+use costate::cost::spectrum::{Lines, Spectrum, SpectrumPart, SpeedUnit, Window};
+use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
+use costate::number::random::SplitMix64;
+use costate::sensitivity::Method;
+use costate::{Parameter, Signal, Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_identify::optimise::Flow;
 use costate_identify::problem::{Integrator, Problem};

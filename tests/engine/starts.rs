@@ -3,7 +3,8 @@
 use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signal, Signature, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::{Matrix, Model, Number, Parameter, Plain, Quantity, Signal, Signature, Simulation, State, TimeGrid};
 use costate_identify::Settings;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::starts::{End, HOPELESS, ManySearches, PATIENCE, Starts, identify_from_many, screening};

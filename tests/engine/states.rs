@@ -7,22 +7,23 @@ mod tank;
 use crate::common;
 
 use common::{ALL, Case};
-use costate::FreeEndTime;
 use costate::adapt::StepControl;
 use costate::cost::Quadrature;
 use costate::modes::{Character, Modes};
 use costate::noise::{NoiseLevel, SyntheticNoise};
+use costate::sensitivity::{Gradient, Method};
 use costate::step_error::{StepError, StepErrors};
 use costate::{
-    Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
-    TimeGrid, unpack,
+    FreeEndTime, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
+    unpack,
 };
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Integrator;
 use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::{Settings, identify};
-use costate_models::bouc_wen::{self, BoucWen};
-use costate_models::{DcMotor, dc_motor};
+use costate_models::bouc_wen::BoucWen;
+use costate_models::dc_motor::DcMotor;
+use costate_models::{bouc_wen, dc_motor};
 use std::sync::Arc;
 
 const SCHEMES: [&str; 7] = ["hht", "generalized-alpha", "newmark", "trapezoidal", "i2p", "bdf2", "ali3p"];

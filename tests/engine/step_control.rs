@@ -2,9 +2,9 @@
 
 use costate::adapt::StepControl;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::signal::{Interpolation, Signal};
+use costate::sensitivity::Method;
 use costate::step_error::{StepError, StepErrors};
-use costate::{Method, Result, Simulation};
+use costate::{Interpolation, Result, Signal, Simulation};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::Entry;
 
@@ -84,7 +84,7 @@ fn derivatives_are_exact_on_frozen_steps() {
         let zeros = |output| Reference { output, values: vec![0.0; times.len()], deviation: 1.0 };
         let references = (0..simulation.signature().outputs.len()).map(zeros).collect();
         let cost = LeastSquares::new(times, references, 1, Quadrature::Trapezoid).unwrap();
-        let mut engine = costate::Gradient::new(&simulation, &cost).unwrap();
+        let mut engine = costate::sensitivity::Gradient::new(&simulation, &cost).unwrap();
         let [mut adjoint, mut tangent] = [(); 2].map(|()| vec![0.0; u.len()]);
         engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint).unwrap();
         engine.cost_and_gradient(&u, Method::Tangent, &mut tangent).unwrap();

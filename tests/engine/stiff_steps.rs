@@ -2,10 +2,10 @@
 
 use costate::adapt::{Controlled, StepControl};
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::scheme::{self, Scheme};
+use costate::scheme::Scheme;
+use costate::sensitivity::{Gradient, Method};
 use costate::{
-    Gradient, Matrix, Method, Model, Number, Parameter, Plain, Result, Signature, Simulation, State, TimeGrid,
-    Trajectory,
+    Matrix, Model, Number, Parameter, Plain, Result, Signature, Simulation, State, TimeGrid, Trajectory, scheme,
 };
 use std::sync::Arc;
 

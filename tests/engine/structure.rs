@@ -8,8 +8,10 @@ use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{bead, branching, guided, wide};
 use common::{Case, FORMS};
 use costate::cost::Quadrature;
-use costate::system::{Blocks, By, Equations, Evaluator, Level, Mode, OutputPoint, Point, StateVector, Weights};
-use costate::{Matrix, Model, Number, Parameter, Plain, Signature, System};
+use costate::system::{
+    Blocks, By, Equations, Evaluator, Level, Mode, OutputPoint, Point, StateVector, System, Weights,
+};
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature};
 
 /// Protects models with branches: variables that matter only on the side where the structure was not looked for.
 #[test]

@@ -2,11 +2,10 @@
 //! by it.
 
 use crate::common;
-use costate::Error;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::random::SplitMix64;
-use costate::signal::Interpolation;
-use costate::{Hht, Signal, Simulation, TimeGrid};
+use costate::number::random::SplitMix64;
+use costate::scheme::Hht;
+use costate::{Error, Interpolation, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{Flow, Options};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Shift, Statistics, TimeStep, TimeStepCheck};

@@ -3,8 +3,9 @@
 use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
-use costate::random::SplitMix64;
-use costate::{Hht, Signal, Simulation, TimeGrid};
+use costate::number::random::SplitMix64;
+use costate::scheme::Hht;
+use costate::{Signal, Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method, Objective, Options, Outcome, Variable, minimise};
 use costate_identify::problem::Problem;

@@ -1,7 +1,8 @@
 //! Statistics against normal equations in exact rational arithmetic.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};

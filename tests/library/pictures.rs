@@ -2,8 +2,10 @@
 
 use crate::svg;
 
+use costate::scheme::Hht;
+use costate::system::System;
 use costate::value::Value;
-use costate::{Hht, Parameter, Plain, Signal, Simulation, System, TimeGrid};
+use costate::{Parameter, Plain, Signal, Simulation, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use costate_parts::law::{Axes, Linear};
 use costate_parts::planar::{Body, Mechanism, Member};
@@ -65,7 +67,7 @@ fn motions_are_exaggerated_from_the_start() {
 /// Protects bodies from slots that cover them: a slot on a body is where its pin moves.
 #[test]
 fn slots_are_as_long_as_they_are_used() {
-    let simulation = simulation(costate_models::half_car().unwrap(), 0.1, 1e-2);
+    let simulation = simulation(costate_models::cars::half_car().unwrap(), 0.1, 1e-2);
     let u = simulation.signature().nominal();
     let svg = Picture::of_start(&simulation, &u).unwrap().panels(&[0.0]).unwrap().to_svg().unwrap();
     let white = svg.lines().filter(|line| line.starts_with("<polyline ") && line.contains("stroke=\"#FFFFFF\""));
@@ -317,7 +319,7 @@ fn a_long_chain_is_drawn() {
 /// Protects from pictures that cannot be: each refusal names the quantity and the remedy.
 #[test]
 fn what_cannot_be_drawn_is_explained() {
-    let plain = simulation(Plain::new(costate_models::Silverbox).unwrap(), 1.0, 1e-2);
+    let plain = simulation(Plain::new(costate_models::silverbox::Silverbox).unwrap(), 1.0, 1e-2);
     assert_refused(
         Picture::of_start(&plain, &plain.signature().nominal()),
         &[

@@ -2,11 +2,14 @@
 
 use crate::svg;
 
-use costate::FreeEndTime;
-use costate::drawing::{Drawing, Place};
-use costate::{Hht, Matrix, Model, Number, Plain, Signal, Signature, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sketch::Place;
+use costate::system::System;
+use costate::{Drawing, FreeEndTime, Matrix, Model, Number, Plain, Signal, Signature, Simulation, TimeGrid};
 use costate_identify::Result;
-use costate_models::{FiveBar, OverheadCrane, Pendulum};
+use costate_models::five_bar::FiveBar;
+use costate_models::overhead_crane::OverheadCrane;
+use costate_models::pendulum::Pendulum;
 use costate_report::plot::mechanism::{Animation, Picture, sketch};
 use std::sync::{Arc, Mutex};
 use svg::{JOINT, assert_refused, circles, tick};

@@ -1,8 +1,8 @@
 //! Priors as residuals: cost, derivatives, optimum and statistics against closed forms, tangents and differences.
 
 use crate::statistics::problems::{Line, Noisy, TwoSprings, close, even, line, problem, simulation};
-use costate::Method;
 use costate::cost::{LeastSquares, Quadrature, Reference};
+use costate::sensitivity::Method;
 use costate_identify::constraint::Constraint;
 use costate_identify::likelihood::identify_with_noise;
 use costate_identify::optimise::{Flow, Method as Search};

@@ -1,9 +1,9 @@
 //! Tests on residuals: how often they cry wolf, and what they find.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::random::SplitMix64;
-use costate::signal::Interpolation;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate::number::random::SplitMix64;
+use costate::scheme::Hht;
+use costate::{Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
 use costate_identify::optimise::Flow;
 use costate_identify::problem::{Experiment, Problem};
 use costate_identify::statistics::{Finding, Noise, ResidualTests, Statistics};

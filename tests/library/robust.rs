@@ -1,8 +1,8 @@
 //! Robust losses: outliers that do not matter, and exact derivatives.
 
 use crate::statistics::problems::{Noisy, TwoSprings, close, even, problem, simulation};
-use costate::Method;
 use costate::cost::{Loss, Quadrature, Reference};
+use costate::sensitivity::Method;
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};

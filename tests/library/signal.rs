@@ -1,6 +1,6 @@
 //! Signals: exact at samples, of the promised order between them, held beyond them, and sure of what they cover.
 
-use costate::signal::{Interpolation, Signal};
+use costate::{Interpolation, Signal};
 use proptest::prelude::*;
 
 const ALL: [Interpolation; 3] = [Interpolation::ZeroOrder, Interpolation::Linear, Interpolation::Cubic];

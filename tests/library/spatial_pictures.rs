@@ -2,8 +2,10 @@
 
 use crate::svg;
 
+use costate::scheme::Hht;
+use costate::system::System;
 use costate::vector::euler_parameters_of;
-use costate::{Hht, Number, Signal, Simulation, System, TimeGrid};
+use costate::{Number, Signal, Simulation, TimeGrid};
 use costate_parts::assembly::RedundantRows;
 use costate_parts::law::{Axes, FunctionOfTime, Linear};
 use costate_parts::spatial::{Body, Capsule, Freedom, Inertia, Joint, Looks, Mechanism, Member, Path, Place};

@@ -2,10 +2,11 @@
 
 pub mod problems;
 
+use costate::Parameter;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::Reduction;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Parameter};
+use costate::sensitivity::Gradient;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Analysed, Determinacy, Identifiability, Noise, Statistics, identifiability};

@@ -77,7 +77,7 @@ impl Drop for Folder {
 fn samples() -> Vec<[f64; 3]> {
     let times: Vec<f64> = (0..81).map(|k| f64::from(k) * 0.005).collect();
     let current: Vec<f64> = times.iter().map(|t| 1.0 + (9.0 * t).sin()).collect();
-    let signal = Signal::sampled(&times, &current, costate::signal::Interpolation::Linear).unwrap();
+    let signal = Signal::sampled(&times, &current, costate::Interpolation::Linear).unwrap();
     let scenario = Scenario { step: 0.005, end: 0.4, signals: vec![signal], ..Scenario::default() };
     let registry = registry();
     let run = registry.get("motor").unwrap().simulation(&scenario).unwrap().run(&[0.05, 2e-4, 1e-4]).unwrap();

@@ -1,9 +1,11 @@
 //! Problems of the IFToMM benchmark library from planar parts: against the motion in one coordinate, energy and constraints by time
 //! step.
 
-use costate::system::{Level, Point};
-use costate::{Hht, Result, Simulation, System, TimeGrid, Trajectory};
-use costate_models::{four_bar_chain, simple_pendulum};
+use costate::scheme::Hht;
+use costate::system::{Level, Point, System};
+use costate::{Result, Simulation, TimeGrid, Trajectory};
+use costate_models::four_bar_chain::four_bar_chain;
+use costate_models::simple_pendulum::simple_pendulum;
 use costate_parts::assembly::Assembly;
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
 //! Cars over a road: rest, linear limits, and parameters found back from accelerometers.
 
-use costate::{Hht, Result, Signal, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::system::System;
+use costate::{Result, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::specification::Specification;
 use costate_identify::{Settings, identify};
-use costate_models::cars::Suspension;
-use costate_models::{half_car, quarter_car, registry};
+use costate_models::cars::{Suspension, half_car, quarter_car};
+use costate_models::registry;
 use costate_parts::law::Law;
 use std::sync::Arc;
 

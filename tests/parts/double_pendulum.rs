@@ -1,14 +1,15 @@
 //! The double pendulum: against planar parts, what it determines, and the measured record, where it is.
 
-use costate::{Hht, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_data::Record;
 use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::identifiability;
 use costate_identify::{Identification, Settings, identify};
-use costate_models::double_pendulum;
-use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
+use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, double_pendulum, measured, ratios};
 use costate_parts::planar::{Body, Mechanism};
 use costate_report::problem_errors;
 use std::path::{Path, PathBuf};

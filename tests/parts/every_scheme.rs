@@ -1,7 +1,7 @@
 //! Every scheme on every model of the registry, those from parts among them: derivatives, and identification.
 
-use costate::scheme;
-use costate::{InitialState, Method};
+use costate::sensitivity::Method;
+use costate::{InitialState, scheme};
 use costate_identify::optimise::{Flow, Options};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::Scenario;

@@ -3,8 +3,9 @@
 use crate::common;
 
 use common::exact;
-use costate::scheme::Form;
-use costate::{Error, Hht, InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid, Trajectory};
+use costate::scheme::{Form, Hht};
+use costate::system::System;
+use costate::{Error, InitialState, Parameter, Result, Signal, Simulation, TimeGrid, Trajectory};
 use costate_models::{engine_mount, from_parts, slider_crank};
 use costate_parts::assembly::Assembly;
 use costate_parts::planar::{Body, Mechanism};

@@ -5,11 +5,11 @@ mod slips;
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
 use costate::value::Value;
-use costate::{
-    Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
-    Trajectory,
-};
+use costate::{InitialState, Number, Parameter, Result, Signal, Simulation, State, TimeGrid, Trajectory};
 use costate_parts::assembly::Assembly;
 use costate_parts::law::{Axes, FunctionOfTime};
 use costate_parts::planar::{Body, Mechanism, Member, Mounting};

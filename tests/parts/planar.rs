@@ -7,9 +7,10 @@ use crate::common;
 
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
+use costate::scheme::Hht;
+use costate::system::System;
 use costate::value::Value;
-use costate::{Hht, Number, Parameter, Result};
-use costate::{Signal, Simulation, System, TimeGrid};
+use costate::{Number, Parameter, Result, Signal, Simulation, TimeGrid};
 use costate_parts::law::{Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
 use costate_parts::planar::{Body, Mechanism, Member, Mounting};
 use costate_parts::sampled::Sampled;

@@ -1,9 +1,10 @@
 //! Robots from URDF: torques of given motions against Newton's and Euler's equations, link by link; forms of their inertias; files with slips.
 
+use costate::Interrupt;
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
-use costate::random::SplitMix64;
+use costate::number::random::SplitMix64;
+use costate::sensitivity::{Gradient, Method};
 use costate::vector::{Rotation, Vector, euler_parameters_of};
-use costate::{Gradient, Interrupt, Method};
 use costate_identify::linear_record::LinearRecord;
 use costate_identify::registry::Entry;
 use std::fmt::Write;

@@ -2,11 +2,11 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
+use costate::scheme::Hht;
+use costate::sensitivity::{Gradient, Method};
 use costate::system::Point;
 use costate::value::Value;
-use costate::{
-    Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, TimeGrid, Trajectory,
-};
+use costate::{InitialState, Number, Parameter, Result, Signal, Simulation, State, TimeGrid, Trajectory};
 use costate_parts::assembly::{Assembly, RedundantRows};
 use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;

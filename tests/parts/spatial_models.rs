@@ -1,14 +1,20 @@
 //! Ready mechanisms of space: against closed forms, benchmark properties and what was published.
 
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::{Gradient, Hht, Simulation, System, TimeGrid};
+use costate::scheme::Hht;
+use costate::sensitivity::Gradient;
+use costate::system::System;
+use costate::{Simulation, TimeGrid};
 use costate_identify::Result;
 use costate_identify::optimise::{Flow, Method, Options};
 use costate_identify::problem::Problem;
 use costate_identify::statistics::{Noise, Statistics};
 use costate_identify::{Identification, Settings, identify};
+use costate_models::bricard::bricard;
+use costate_models::registry;
 use costate_models::rigid_body::{ENTRIES, INERTIA};
-use costate_models::{bricard, registry, spatial_chain, top};
+use costate_models::spatial_chain::spatial_chain;
+use costate_models::top;
 use costate_parts::spatial::entries_of_factors;
 use std::sync::Arc;
 
@@ -208,8 +214,8 @@ fn gradients_of_a_spatial_chain() -> Result<()> {
     let cost = costate::cost::LeastSquares::new(simulation.grid().times(), vec![reference], 1, Default::default())?;
     let mut engine = Gradient::new(&simulation, &cost)?;
     let [mut adjoint, mut tangent] = [vec![0.0; u.len()], vec![0.0; u.len()]];
-    engine.cost_and_gradient(&u, costate::Method::Adjoint, &mut adjoint)?;
-    engine.cost_and_gradient(&u, costate::Method::Tangent, &mut tangent)?;
+    engine.cost_and_gradient(&u, costate::sensitivity::Method::Adjoint, &mut adjoint)?;
+    engine.cost_and_gradient(&u, costate::sensitivity::Method::Tangent, &mut tangent)?;
     let size = adjoint.iter().fold(0.0f64, |size, g| size.max(g.abs()));
     for (adjoint, tangent) in adjoint.iter().zip(&tangent) {
         assert!((adjoint - tangent).abs() < 1e-10 * size, "{adjoint:e} {tangent:e}");

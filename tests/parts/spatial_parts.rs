@@ -5,9 +5,10 @@ use crate::common;
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
 use common::spatial::{ACROSS, AXIS, FIRST, MEETING, SECOND, Start, sum};
+use costate::system::System;
 use costate::value::Value;
 use costate::vector::{Vector, euler_rates};
-use costate::{Number, Parameter, System};
+use costate::{Number, Parameter};
 use costate_parts::law::{Axes, BrownMcPhee, Linear};
 use costate_parts::spatial::{
     Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Path, Place, ReactionAxes, factors_of_entries,

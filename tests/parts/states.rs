@@ -2,7 +2,8 @@
 
 use crate::common;
 use costate::modes::Modes;
-use costate::{InitialState, Number, Signal, Simulation, System, TimeGrid, Trajectory};
+use costate::system::System;
+use costate::{InitialState, Number, Signal, Simulation, TimeGrid, Trajectory};
 use costate_identify::problem::Integrator;
 use costate_models::bouc_wen::{self};
 use costate_models::dc_motor;

@@ -12,12 +12,9 @@ pub use reference::{Energy, Gaps, Reference};
 
 use super::in_short;
 use costate::cost::{Aim, Goal, Goals, Quadrature};
-use costate::grid::TimeGrid;
 use costate::scheme::Scheme;
 use costate::sensitivity::{Gradient, Method};
-use costate::signature::Quantity;
-use costate::simulate::{Keep, Simulation, Workspace};
-use costate::{Error, Result};
+use costate::{Error, Keep, Quantity, Result, Simulation, TimeGrid, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
 use watch::Watch;

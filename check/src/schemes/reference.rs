@@ -2,10 +2,8 @@
 
 use super::watch::{State, Watch};
 use super::with_steps;
-use costate::scheme::{self, Scheme};
-use costate::signature::{Quantity, Signature};
-use costate::simulate::{Keep, Simulation, Workspace};
-use costate::{Error, Result};
+use costate::scheme::Scheme;
+use costate::{Error, Keep, Quantity, Result, Signature, Simulation, Workspace, scheme};
 use std::sync::Arc;
 
 /// Relative errors, or their orders, of positions, velocities, accelerations and multipliers; `None` where there is none.

@@ -1,6 +1,6 @@
 //! What is seen of a run while it goes on: states at the times that are compared, constraints and energy at all times.
 
-use costate::simulate::Simulation;
+use costate::Simulation;
 use costate::system::{Equations, Evaluator, Level, OutputPoint, Point};
 
 /// Positions and states, velocities and rates of states, accelerations, and multipliers.

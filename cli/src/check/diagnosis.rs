@@ -1,9 +1,9 @@
 //! What outputs of the model at the start look like beside the data: what a slip in a column, a sign or a unit would do.
 
 use crate::remedy;
+use costate::Parameter;
 use costate::cost::{LeastSquares, Reference};
 use costate::shown::rounded;
-use costate::signature::Parameter;
 use costate_data::TimeAxis;
 use costate_identify::Result;
 use costate_identify::problem::{Experiment, Problem};

@@ -1,7 +1,7 @@
 //! What the columns of a record may be, by their names and units.
 
 use crate::remedy;
-use costate::signature::{Quantity, Signature};
+use costate::{Quantity, Signature};
 use costate_data::Record;
 use costate_data::TimeAxis;
 use costate_data::clock::{Clock, clock};

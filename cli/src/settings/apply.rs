@@ -3,8 +3,8 @@
 use super::{ProblemArguments, assignments};
 use crate::console::tell;
 use crate::result::Earlier;
+use costate::memory;
 use costate::scheme;
-use costate::simulate;
 use costate_identify::problem::base_name;
 use costate_identify::specification::{DataSource, ExperimentSetting, ParameterSetting, Specification};
 use costate_identify::{Error, Result};
@@ -23,7 +23,7 @@ impl ProblemArguments {
             specification.initial_state = Some(name.parse()?);
         }
         if let Some(size) = &self.memory {
-            specification.memory = Some(simulate::bytes(size)?);
+            specification.memory = Some(memory::bytes(size)?);
         }
         specification.tolerance = self.tolerance.or(specification.tolerance);
         specification.hold = self.hold.clone().or(specification.hold.take());

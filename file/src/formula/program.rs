@@ -432,11 +432,8 @@ mod tests {
             [Pair::Add, Pair::Subtract, Pair::Multiply, Pair::Divide, Pair::Power, Pair::Atan2, Pair::Min, Pair::Max];
         let mut graph = Graph::default();
         let points: Vec<f64> = (0..6).map(|k| f64::from(k) * 0.3).collect();
-        let table = Table::new(
-            &points,
-            &points.iter().map(|x| x.exp()).collect::<Vec<_>>(),
-            costate::signal::Interpolation::Cubic,
-        );
+        let table =
+            Table::new(&points, &points.iter().map(|x| x.exp()).collect::<Vec<_>>(), costate::Interpolation::Cubic);
         graph.tables.push(Arc::new(table.unwrap()));
         let [x, y] = [0, 1].map(|k| graph.variable(Bank::Position, k).unwrap());
         let product = graph.pair(Pair::Multiply, x, y).unwrap();

@@ -7,8 +7,8 @@ use super::{Declares, FormulaLaw, Properties, Strength, axes, named, redundant_r
 use crate::dimension::Dimension;
 use crate::keys;
 use crate::reader::{ByFormulas, Reading};
-use costate::signature::{Motion, Parameter, Quantity};
 use costate::value::Value;
+use costate::{Motion, Parameter, Quantity};
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, StateVariable};

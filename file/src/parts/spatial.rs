@@ -8,9 +8,9 @@ use crate::formula::graph::{Function, Graph, Pair, Place as NodePlace, TooLarge}
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
 use crate::robot::is_robot;
-use costate::signature::{Motion, Parameter, Quantity};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
+use costate::{Motion, Parameter, Quantity};
 use costate_identify::problem_file::{Keys, Section};
 use costate_identify::{Error, Result};
 use costate_parts::assembly::{Input, RedundantRows, Row, StateVariable};

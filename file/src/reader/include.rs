@@ -7,7 +7,7 @@ use crate::formula::graph::Bank;
 use crate::formula::{Meaning, TableMeaning};
 use crate::keys;
 use crate::robot::{self, is_robot};
-use costate::signature::Quantity;
+use costate::Quantity;
 use costate_identify::problem_file::{Section, table, text};
 use costate_identify::specification::Lines;
 use costate_identify::{Error, Result};

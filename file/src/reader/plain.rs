@@ -13,7 +13,7 @@ use crate::keys;
 use crate::lagrange::{Energies, sum};
 use crate::model::FileModel;
 use crate::picture;
-use costate::signature::Quantity;
+use costate::Quantity;
 use costate_identify::problem_file::Section;
 use costate_identify::{Error, Result};
 use std::collections::BTreeMap;

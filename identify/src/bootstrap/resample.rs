@@ -8,7 +8,7 @@ use crate::response::{MeasuredResponse, ResponseResult};
 use crate::statistics::block_length;
 use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Loss};
-use costate::random::SplitMix64;
+use costate::number::random::SplitMix64;
 use costate::shown::rounded;
 use std::str::FromStr;
 
@@ -287,7 +287,7 @@ fn blocks(experiment: &Experiment, cost: &LeastSquares, errors: &[Errors], lengt
     let duration = circular_duration(experiment, cost);
     let of_output = |errors: &Errors| {
         let there: Vec<f64> = errors.drawn.iter().copied().filter(|x| !x.is_nan()).collect();
-        block_length(&there) as f64 / there.len() as f64
+        block_length(&there) as f64 / errors.own.len() as f64
     };
     let most = errors.iter().map(|errors| errors.own.len()).max().unwrap_or(1) as f64;
     let chosen = || errors.iter().map(of_output).fold(0.0, f64::max);
@@ -300,23 +300,26 @@ fn blocks(experiment: &Experiment, cost: &LeastSquares, errors: &[Errors], lengt
 
 impl Errors {
     /// Additions to what was measured at all samples, so that it becomes the fit with drawn errors: blocks are this part of the record,
-    /// and begin at these parts of it.
+    /// and begin at these parts of it. Every residual that is there is as likely as any other, however many are missing before it.
     fn moves(&self, samples: usize, part: f64, starts: &[f64]) -> Vec<f64> {
         let count = self.own.len();
         let mut moves = vec![0.0; samples];
+        let there: Vec<usize> = (0..count).filter(|place| !self.drawn[*place].is_nan()).collect();
         // of whole numbers, round-off makes less than these
         let place = |x: f64| ((x * count as f64 + 1e-9) as usize).min(count);
-        for (block, start) in starts.iter().enumerate() {
-            let mut from = place(*start) % count;
-            for target in place(block as f64 * part)..place((block + 1) as f64 * part) {
-                if !self.back[target].is_nan() {
-                    // every reference has a sample
-                    while self.drawn[from].is_nan() {
-                        from = (from + 1) % count;
-                    }
-                    moves[self.own[target]] = self.back[target] + self.drawn[from];
-                }
-                from = (from + 1) % count;
+        let first = |start: f64| {
+            let place = place(start) % count;
+            there.binary_search(&place).unwrap_or_else(|before| {
+                // among those that are missing it is anywhere, and so anywhere among those that are there
+                let beyond = (start * count as f64 - place as f64).clamp(0.0, 1.0);
+                let part = ((place - before) as f64 + beyond) / (count - there.len()) as f64;
+                (part * there.len() as f64) as usize
+            })
+        };
+        for (block, start) in starts.iter().enumerate().filter(|_| !there.is_empty()) {
+            let targets = place(block as f64 * part)..place((block + 1) as f64 * part);
+            for (from, target) in (first(*start)..).zip(targets).filter(|(_, target)| !self.back[*target].is_nan()) {
+                moves[self.own[target]] = self.back[target] + self.drawn[there[from % there.len()]];
             }
         }
         moves
@@ -351,8 +354,28 @@ mod tests {
 
         let mut gaps = numbers;
         (gaps[1], gaps[6]) = (f64::NAN, f64::NAN);
-        let moved = errors((0..10).collect(), &gaps).moves(10, 0.5, &[0.1, 0.0]);
-        // from 2, which is missing: 3, over a gap, 5, 6, and 8 in the place of 7; and from 1, over a gap, 3, 4, 5
-        assert_eq!(moved, [3.0, 0.0, 5.0, 6.0, 8.0, 1.0, 0.0, 3.0, 4.0, 5.0]);
+        let moved = errors((0..10).collect(), &gaps).moves(10, 0.5, &[0.13, 0.0]);
+        // 2 is missing: from 3 by chance, over a gap; and from 1, over a gap
+        assert_eq!(moved, [3.0, 0.0, 5.0, 6.0, 8.0, 1.0, 0.0, 4.0, 5.0, 6.0]);
+    }
+
+    /// Protects the bootstrap of records with gaps: what comes behind a long gap is drawn as often as anything else.
+    #[test]
+    fn all_that_is_there_is_drawn_alike() {
+        let numbers: Vec<f64> = (0..40).map(|k| if (5..30).contains(&k) { f64::NAN } else { f64::from(k) }).collect();
+        let all = errors((0..40).collect(), &numbers);
+        let mut counts = [0usize; 40];
+        let steps = 4000;
+        for k in 0..steps {
+            let moved = all.moves(40, 0.1, &[(f64::from(k) + 0.5) / f64::from(steps)]);
+            // the first block is the samples 0 to 3
+            moved[..4].iter().for_each(|value| counts[*value as usize] += 1);
+        }
+        let expected = 4 * steps as usize / 15;
+        for (k, count) in counts.iter().enumerate() {
+            let is_missing = (5..30).contains(&k);
+            let is_alike = if is_missing { *count == 0 } else { count.abs_diff(expected) <= expected / 50 };
+            assert!(is_alike, "{k}: {count} of {expected}");
+        }
     }
 }

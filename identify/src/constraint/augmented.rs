@@ -4,11 +4,10 @@ use super::{Constraint, Value};
 use crate::Result;
 use crate::optimise::{Limit, Multipliers};
 use costate::cost::{Cost, CostEvaluator, LeastSquares, Sample, Sensors};
-use costate::grid::TimeGrid;
 use costate::least_squares::{Linearised, Reduction};
 use costate::sensitivity::{Gradient, Seen};
-use costate::signature::Signature;
 use costate::system::StateVector;
+use costate::{Signature, TimeGrid};
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -36,10 +36,9 @@ pub use rule::ConstraintSetting;
 use crate::optimise::Limit;
 use crate::problem::Problem;
 use crate::{Error, Means, Remedy, Result};
-use costate::grid::TimeGrid;
 use costate::linearise::{DifferentiatedFunction, Function, ParameterFunction};
 use costate::shown::number;
-use costate::signature::Signature;
+use costate::{Signature, TimeGrid};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::{Constraint, Value, Window};
 use crate::{Error, Result};
-use costate::signature::{Quantity, Signature};
+use costate::{Quantity, Signature};
 
 /// A constraint by names.
 #[derive(Debug, Clone, PartialEq)]

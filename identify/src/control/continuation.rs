@@ -3,7 +3,7 @@
 use super::{Control, Solution};
 use crate::Result;
 use crate::optimise::{Flow, Iteration, Method, Options};
-use costate::signal::Signal;
+use costate::Signal;
 
 /// Solves one problem after another, each from the signals and the free parameters of the one before (homotopy continuation; Vyasarayani et al., whom
 /// Lauss 2018 cites): over longer and longer end times, weights that come up, or a blend of model and data. `problem` makes the

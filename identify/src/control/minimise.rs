@@ -220,7 +220,7 @@ impl Control {
             shares.extend(goal.goals().map(|goal| (goal.in_words(), cost)));
         }
         for (name, cost) in &self.cost.others {
-            shares.push((name.clone(), costate::Gradient::new(&simulation, &**cost)?.cost(&u)?));
+            shares.push((name.clone(), costate::sensitivity::Gradient::new(&simulation, &**cost)?.cost(&u)?));
         }
         let mut objective = ControlObjective::new(self)?;
         objective.set(unknowns);

@@ -3,7 +3,7 @@
 //! An unknown input is a combination of few or many local functions of time, w(t_i) = Σ_k φ_k(t_i) c_k (Nachbagauer 2015, section 4.2.2, with
 //! a shape of its own). The adjoint gives the derivatives by the inputs at all times, and so those by all c at once: the price of a
 //! gradient does not grow with their number. An unknown motion is one whose coefficients are parameters of the model
-//! ([`Motion`](costate::signature::Motion)). Sums of squares have Gauss-Newton steps that cost O(steps).
+//! ([`Motion`](costate::Motion)). Sums of squares have Gauss-Newton steps that cost O(steps).
 
 mod band;
 mod continuation;
@@ -30,10 +30,7 @@ use crate::optimise::{Scale, Variable};
 use crate::variable_of;
 use crate::{Error, Result};
 use costate::cost::Sum;
-use costate::signal::{Interpolation, Signal};
-use costate::signature::{Parameter, Quantity, Signature};
-use costate::simulate::Simulation;
-use costate::start::InitialState;
+use costate::{InitialState, Interpolation, Parameter, Quantity, Signal, Signature, Simulation};
 use shape::{Mixing, place};
 
 /// Place of an unknown signal: an input or a motion.

@@ -5,7 +5,7 @@ use super::{Control, Placed, Source};
 use crate::design::Informed;
 use crate::optimise::{DampedSteps, Objective};
 use crate::{Error, Result};
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use costate::sensitivity::{Change, Gradient, Method};
 use std::mem::take;
 

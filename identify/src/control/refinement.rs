@@ -4,7 +4,7 @@ use super::replay::worse;
 use super::{Control, Solution};
 use crate::Result;
 use crate::optimise::{Flow, Iteration, Method, Options, Reason};
-use costate::signal::Signal;
+use costate::Signal;
 
 /// A stage has lost the solution if its cost ends above the least of the stages before by more than this part of that, and by more than this
 /// part of what the start costs above it. Less is what smaller steps may make of the same solution.

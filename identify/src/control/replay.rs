@@ -2,8 +2,7 @@
 
 use super::{Control, Shape};
 use crate::Result;
-use costate::jumps;
-use costate::simulate::{Simulation, Trajectory};
+use costate::{Simulation, Trajectory, jumps};
 
 /// Shift of an output when steps are halved.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -85,7 +84,7 @@ impl Control {
         }
         for (_, other) in &self.cost.others {
             for (cost, simulation) in cost.iter_mut().zip(&simulations) {
-                *cost += costate::Gradient::new(simulation, &**other)?.cost(&u)?;
+                *cost += costate::sensitivity::Gradient::new(simulation, &**other)?.cost(&u)?;
             }
         }
         let are_all_seen = !self.cost.others.is_empty() || self.information.is_some();

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::{Error, Result};
-use costate::signature::Motion;
+use costate::Motion;
 use std::cmp::Ordering;
 
 /// Nodes of an unknown signal.

@@ -6,9 +6,9 @@ use crate::ensemble::Member;
 use crate::problem::Problem;
 use crate::statistics::{Analysed, analysed};
 use crate::{Error, Result};
+use costate::Quantity;
 use costate::cost::LeastSquares;
 use costate::least_squares::{Linearised, Reduction};
-use costate::signature::Quantity;
 
 /// End times at which errors over the duration are given, evenly.
 const DURATIONS: usize = 20;

@@ -6,11 +6,9 @@ use crate::statistics::{Analysed, UNDETERMINED};
 use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::dense::svd;
-use costate::interrupt::Interrupt;
 use costate::least_squares::{Linearised, Reduction};
 use costate::sensitivity::{Change, Gradient, SlopeWeights};
-use costate::signature::Signature;
-use costate::simulate::Simulation;
+use costate::{Interrupt, Signature, Simulation};
 use nalgebra::DMatrix;
 
 /// Information that a run is to give: the logarithm of a mean standard error of parameters, beside their sizes, as a cost. A difference of 0.1 is 10 % of

@@ -9,9 +9,9 @@
 //! ```
 
 use super::record::Channel;
+use costate::Signature;
 use costate::dense::{add_scaled, dot};
 use costate::linearise::DenseLu;
-use costate::signature::Signature;
 use costate::sketch::Sketch;
 use costate::system::{
     Blocks, By, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,

@@ -5,7 +5,7 @@ use crate::problem::{Experiment, Problem};
 use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Sensor};
 use costate::linearise::DenseLu;
-use costate::signature::difference;
+use costate::spread::difference;
 use costate::system::{Equations, Evaluator, Level, OutputPoint, Point, StateVector, Weights};
 
 /// Samples on each side over which the rate of a record is the slope of a line.

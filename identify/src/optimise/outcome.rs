@@ -3,7 +3,7 @@
 use super::trace::Trace;
 use super::variable::VariableStatus;
 use crate::{Error, Means, Remedy, Result};
-use costate::interrupt::Interrupt;
+use costate::Interrupt;
 use std::fmt;
 
 /// Tolerances and limits of a search: when to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.

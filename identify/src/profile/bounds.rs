@@ -5,7 +5,7 @@
 
 use super::walk::Ground;
 use super::{FAR, ProfilePoint, Side, Walk};
-use costate::signature::{Parameter, Scale};
+use costate::{Parameter, Scale};
 
 /// A bound makes an end where without it, as the excess has risen before, this part of the quantile would not be reached there.
 const UNREACHED: f64 = 0.95;

@@ -9,7 +9,7 @@ use crate::optimise::Flow;
 use crate::problem::Problem;
 use crate::{Error, Result, Settings, identify_from};
 use costate::shown::rounded;
-use costate::signature::{Parameter, Scale};
+use costate::{Parameter, Scale};
 
 /// Steps to where nothing is known are shortened so often.
 const MOST_SHORTENED: usize = 4;

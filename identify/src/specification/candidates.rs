@@ -8,8 +8,7 @@ use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Registry};
 use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::signature::Signature;
-use costate::simulate::Simulation;
+use costate::{Signature, Simulation};
 
 /// An experiment that could be made next: no record of outputs, only what is done and measured.
 #[derive(Debug, Clone, PartialEq, Default)]

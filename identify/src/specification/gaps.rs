@@ -3,10 +3,9 @@
 use super::recording::Recording;
 use super::{DataSource, InputColumn, Specification};
 use crate::{Error, Result};
-use costate::shown::rounded;
-use costate::shown::shown;
-use costate::signal::{Interpolation, Signal};
+use costate::shown::{rounded, shown};
 use costate::time_axis::{largest_interval, usual_step};
+use costate::{Interpolation, Signal};
 use costate_data::TimeAxis;
 use costate_data::columns::Column;
 
@@ -262,7 +261,7 @@ pub(super) fn through(recording: &Recording<'_>) -> Result<Option<Vec<f64>>> {
     };
     let count = times.windows(2).map(parts).sum::<f64>();
     let what = format!("steps of {} s, as samples have, through intervals without samples", rounded(usual, 4));
-    costate::grid::check_count(count, &what, "give a larger step, or choose samples with `from` and `until`")?;
+    costate::time_axis::check_count(count, &what, "give a larger step, or choose samples with `from` and `until`")?;
     let mut all = Vec::with_capacity(count as usize + 1);
     for pair in times.windows(2) {
         let parts = parts(pair);

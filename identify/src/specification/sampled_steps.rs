@@ -4,9 +4,8 @@ use super::recording::Recording;
 use super::{Specification, gaps};
 use crate::error::Locate;
 use crate::{Error, Result};
-use costate::grid::{self, TimeGrid};
 use costate::shown::rounded;
-use costate::simulate::Simulation;
+use costate::{Simulation, TimeGrid, time_axis};
 use costate_data::TimeAxis;
 
 /// Read at all samples, with what it means where steps do not meet them.
@@ -39,7 +38,7 @@ pub(super) fn whole_part(axis: &TimeAxis, step: f64) -> Option<usize> {
 pub(super) fn own_steps((from, to): (f64, f64), step: f64) -> Result<TimeGrid> {
     let count = ((to - from) / step * (1.0 - 1e-9)).ceil().max(1.0);
     // their times are listed among those of the samples
-    grid::check_count(2.0 * count, &format!("steps of {step} s"), "use a larger step")
+    time_axis::check_count(2.0 * count, &format!("steps of {step} s"), "use a larger step")
         .map_err(|error| error.under(&["step"]))?;
     Ok(TimeGrid::steps(from, (to - from) / count, count as usize)?)
 }
@@ -88,7 +87,7 @@ impl Specification {
             },
         };
         let what = format!("{substeps} steps between two of {} samples", times.len());
-        let counted = grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
+        let counted = time_axis::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
         counted.map_err(|error| error.under(&[if self.step.is_some() { "step" } else { "substeps" }]))?;
         let through = gaps::through(recording)?.map(|times| TimeAxis::new(&times)).transpose()?;
         let axis = through.as_ref().unwrap_or(axis);

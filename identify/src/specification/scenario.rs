@@ -5,12 +5,9 @@ use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
 use crate::{Error, Means, Remedy, Result};
 use costate::adapt::Controlled;
-use costate::scheme;
-use costate::shown::shown;
-use costate::shown::{rounded, with_unit};
-use costate::simulate::Simulation;
-use costate::start::InitialState;
+use costate::shown::{rounded, shown, with_unit};
 use costate::step_error::{StepError, StepErrors};
+use costate::{InitialState, Simulation, scheme};
 
 impl Specification {
     /// The built-in scenario with this specification's settings.

@@ -6,8 +6,7 @@ use super::{OutputColumn, ParameterSetting, Specification};
 use crate::{Error, Result};
 use costate::cost::{LeastSquares, Reference, Sensor, Sensors};
 use costate::shown::{rounded, shown};
-use costate::signature::{Parameter, Quantity, Signature};
-use costate::simulate::Simulation;
+use costate::{Parameter, Quantity, Signature, Simulation};
 use costate_data::TimeAxis;
 
 /// Bounds of a delay where nothing is said of them, in samples to both sides.

@@ -3,7 +3,7 @@
 use super::{InputColumn, OutputColumn};
 use crate::error::Locate;
 use crate::{Error, Means, Remedy, Result};
-use costate::signal::Interpolation;
+use costate::Interpolation;
 use costate_data::Record;
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,9 @@
 use super::recording::RecordingFile;
 use crate::error::Locate;
 use crate::{Error, Result};
-use costate::cost::Spectrum;
-use costate::cost::spectrum::{self, Lines, SpeedUnit, Window};
-use costate::simulate::Simulation;
+use costate::Simulation;
+use costate::cost::spectrum;
+use costate::cost::spectrum::{Lines, Spectrum, SpeedUnit, Window};
 use costate_data::columns;
 use costate_data::header;
 use costate_data::unit::{Conversion, conversion};

@@ -24,8 +24,8 @@ use crate::problem::{Problem, base_name};
 use crate::steps::StepChoice;
 use crate::{Error, Result};
 use crate::{Identification, Status};
-use costate::signature::{Parameter, Quantity, difference};
-use costate::spread::{root_mean_square, spread_by_chance};
+use costate::spread::{difference, root_mean_square, spread_by_chance};
+use costate::{Parameter, Quantity};
 use nalgebra::DMatrix;
 
 /// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative

@@ -6,9 +6,9 @@ use crate::constraint;
 use crate::influence::Influence;
 use crate::problem::Problem;
 use crate::{Error, Result};
+use costate::Scale;
 use costate::dense::svd;
 use costate::least_squares::{Linearised, UNDETERMINED};
-use costate::signature::Scale;
 use nalgebra::{DMatrix, DVector};
 
 /// Directions whose singular value is below this part of the largest one are named in a warning: parameters that replace each

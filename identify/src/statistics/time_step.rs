@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use crate::{Identification, Status};
 use costate::parallel::in_parallel;
 use costate::shown::rounded;
-use costate::signal::{Interpolation, Signal};
+use costate::{Interpolation, Signal};
 use serde_json::{Value, json};
 
 /// A shift of fewer standard errors does not matter.

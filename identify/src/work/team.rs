@@ -7,8 +7,7 @@
 use super::keys::differences;
 use super::{Desk, Stage, Task};
 use crate::{Error, Result};
-use costate::interrupt::Interrupt;
-use costate::parallel;
+use costate::{Interrupt, parallel};
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

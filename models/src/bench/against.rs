@@ -1,8 +1,10 @@
 //! The same problem by other tools, on the same machine in the same run: small scripts of ours, where Python has what they need.
 
 use super::{Expected, Found, Given, Row};
-use crate::pendulum_chain;
-use costate::{Gradient, Method, Simulation, System};
+use crate::pendulum_chain::pendulum_chain;
+use costate::Simulation;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
 use costate_identify::registry::{Entry, Scenario};
 use costate_identify::{Error, Result};
 use serde_json::Value;

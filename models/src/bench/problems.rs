@@ -4,9 +4,13 @@
 #![allow(clippy::excessive_precision)]
 
 use super::{Expected, Found, Given, Problem, Row, closed_form, figures, records};
+use crate::four_bar_chain::four_bar_chain;
+use crate::overhead_crane;
+use crate::pendulum_chain::pendulum_chain;
 use crate::squeezer::AT_30_MS;
-use crate::{four_bar_chain, overhead_crane, pendulum_chain};
-use costate::{Gradient, Method, Signal, System};
+use costate::Signal;
+use costate::sensitivity::{Gradient, Method};
+use costate::system::System;
 use costate_check::Convergence;
 use costate_identify::control::{Refined, refine};
 use costate_identify::optimise::{self, Flow, Options};

@@ -2,7 +2,7 @@
 
 use super::{Expected, Found, Given, Row};
 use crate::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
-use costate::signal::Interpolation;
+use costate::Interpolation;
 use costate_data::Record;
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::specification::{DataSource, ParameterSetting, Specification};

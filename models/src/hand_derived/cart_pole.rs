@@ -6,7 +6,7 @@ use costate_check::{HandDerived, Supplied};
 
 use crate::cart_pole::GRAVITY;
 
-/// Derivatives of [`crate::CartPole`] by hand, all blocks; its parameters are m_cart, m_pole, l, d_cart, d_pole, and the initial angle.
+/// Derivatives of [`crate::cart_pole::CartPole`] by hand, all blocks; its parameters are m_cart, m_pole, l, d_cart, d_pole, and the initial angle.
 #[derive(Debug, Clone, Copy)]
 pub struct CartPoleByHand;
 

@@ -6,7 +6,7 @@ use costate_check::{HandDerived, Supplied};
 
 use crate::engine_mount::*;
 
-/// Derivatives of [`crate::EngineMount`] by hand, all blocks.
+/// Derivatives of [`crate::engine_mount::EngineMount`] by hand, all blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct EngineMountByHand;
 

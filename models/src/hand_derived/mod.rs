@@ -3,7 +3,8 @@
 //! ```
 //! use costate_check::{CheckOptions, check_jacobians};
 //! use costate::Plain;
-//! use costate_models::{EngineMount, hand_derived::EngineMountByHand};
+//! use costate_models::engine_mount::EngineMount;
+//! use costate_models::hand_derived::EngineMountByHand;
 //!
 //! let system = Plain::new(EngineMount)?;
 //! let report = check_jacobians(&system, &EngineMountByHand, &CheckOptions::default())?;

@@ -4,7 +4,7 @@ use costate::Matrix;
 use costate::system::Point;
 use costate_check::{HandDerived, Supplied};
 
-/// Derivatives of [`crate::Pendulum`] by hand, all blocks; its parameters are m, L, d, g, and two of the start.
+/// Derivatives of [`crate::pendulum::Pendulum`] by hand, all blocks; its parameters are m, L, d, g, and two of the start.
 #[derive(Debug, Clone, Copy)]
 pub struct PendulumByHand;
 

@@ -1,10 +1,8 @@
 //! What contributes to an assembly: a small generic function of a few coordinates.
 
 use super::closed::{ClosedConstraint, ClosedMotion};
-use costate::number::Number;
-use costate::signature::{Quantity, Signature};
 use costate::value::{Owner, Value};
-use costate::{Matrix, Model, State};
+use costate::{Matrix, Model, Number, Quantity, Signature, State};
 
 /// A part of a mechanism: whatever adds mass, force, constraints or outputs as functions of a few coordinates.
 ///

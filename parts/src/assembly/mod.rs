@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use costate_parts::assembly::{Assembler, Connection, Element};
-//! use costate::{Hht, Matrix, Number, Parameter, Simulation, State, TimeGrid};
+//! use costate::{Matrix, Number, Parameter, Simulation, State, TimeGrid};
+//! use costate::scheme::Hht;
 //! use std::sync::Arc;
 //!
 //! /// A mass on a line, with a sensor for its acceleration.
@@ -64,12 +65,9 @@ pub use system::Assembly;
 use batch::{Batch, Closed, structure_of};
 use closed::BatchElement;
 use costate::linearise::{Functions, Sizes, Structure};
-use costate::mass;
-use costate::signature::{Parameter, Quantity, Signature};
-use costate::slip;
 use costate::spline::Spline;
 use costate::value::{Owner, Value};
-use costate::{Error, Result};
+use costate::{Error, Parameter, Quantity, Result, Signature, mass, slip};
 use element::Local;
 use evaluator::{DENSE, Factors};
 use pattern::{Pattern, Slots};

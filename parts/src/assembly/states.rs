@@ -3,9 +3,7 @@
 use super::element::{Connection, Element, Local, StateVariable};
 use super::{Assembler, Value};
 use crate::law::Law;
-use costate::number::Number;
-use costate::signature::Quantity;
-use costate::{Matrix, State};
+use costate::{Matrix, Number, Quantity, State};
 
 /// The inertia of a state of its own: a mass of one.
 struct Own;

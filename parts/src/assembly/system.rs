@@ -4,11 +4,10 @@ use super::batch::Batch;
 use super::evaluator::{AssemblyEvaluator, Factors};
 use super::pattern::{Pattern, Slots};
 use super::{Value, closure};
-use costate::Error;
-use costate::signature::Signature;
 use costate::sketch::Sketch;
 use costate::sparse::redundant_rows;
 use costate::system::{By, Evaluator, System};
+use costate::{Error, Signature};
 
 /// A mechanism made of elements.
 pub struct Assembly {

@@ -1,8 +1,7 @@
 //! Bodies: rigid ones and point masses, with gravity.
 
 use crate::assembly::Element;
-use costate::Matrix;
-use costate::number::Number;
+use costate::{Matrix, Number};
 
 /// A rigid body whose centre of mass is its reference point. Parameters: mass, inertia, gravity x, y.
 pub(super) struct CentredBody;

@@ -5,8 +5,7 @@ use super::pose::Side;
 use crate::assembly::Element;
 use crate::law::{Axes, Law, Strength};
 use crate::totals::{Role, STILL, hertz, of_drag};
-use costate::State;
-use costate::number::Number;
+use costate::{Number, State};
 
 /// A torque by the law between two sides. Parameters: angle without elongation, then those of the law.
 pub(super) struct Torsion<L> {

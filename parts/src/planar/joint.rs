@@ -2,7 +2,7 @@
 
 use super::pose::{Pose, Side, Twist};
 use crate::assembly::{ClosedConstraint, ConstraintSlopes, Element};
-use costate::number::Number;
+use costate::Number;
 
 /// The two sides of a joint or a force: the coordinates of the first come before those of the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

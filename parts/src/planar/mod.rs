@@ -2,7 +2,9 @@
 //!
 //! ```
 //! use costate_parts::planar::{Body, Mechanism};
-//! use costate::{Hht, Parameter, Simulation, System, TimeGrid};
+//! use costate::{Parameter, Simulation, TimeGrid};
+//! use costate::scheme::Hht;
+//! use costate::system::System;
 //! use std::sync::Arc;
 //!
 //! # fn main() -> costate::Result<()> {
@@ -42,10 +44,9 @@ use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Redund
 use crate::connectivity::Connectivity;
 use crate::totals::{Contributions, Total};
 use body::{CentredBody, PointMass, RigidBody};
-use costate::signature::Parameter;
 use costate::sketch::{Direction, GROUND, MemberKind, Ray, Sketch, Spot};
 use costate::value::Value;
-use costate::{Error, Result};
+use costate::{Error, Parameter, Result};
 use sensor::{Energy, Store};
 
 /// A rigid body: what it weighs and where it starts.

@@ -1,6 +1,6 @@
 //! Where a side of a joint is: the ground, a point mass, or a body.
 
-use costate::number::Number;
+use costate::Number;
 
 /// The thing that a part is fixed to: the ground, a point mass or a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

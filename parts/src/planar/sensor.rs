@@ -4,8 +4,8 @@ use super::joint::{Sides, angle};
 use super::pose::Side;
 use crate::assembly::Element;
 use crate::law::Axes;
-use costate::State;
-use costate::number::{Jet, Number};
+use costate::number::Jet;
+use costate::{Number, State};
 
 /// The quantity of a point's motion that a sensor sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 use super::inertia::{Form, Whole};
 use super::pose::{Side, euler_parameters};
 use crate::assembly::{ClosedConstraint, ClosedMotion, Element};
-use costate::Matrix;
-use costate::number::Number;
 use costate::vector::{Rotation, Vector, body_rate, generalized_torque};
+use costate::{Matrix, Number};
 
 /// A rigid body with position and Euler parameters of its reference point's axes; their squares add up to one. Parameters:
 /// mass, six numbers of the inertia about the centre of mass, its location in the body's axes, gravity; or other ten numbers

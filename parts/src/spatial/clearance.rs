@@ -3,10 +3,9 @@
 use super::pose::Sides;
 use super::{Mechanism, Member, triple};
 use crate::assembly::Element;
-use costate::State;
-use costate::number::Number;
 use costate::value::Value;
 use costate::vector::Vector;
+use costate::{Number, State};
 
 /// All points that are no farther than a radius from a line between two points of a member; a sphere where both are one.
 #[derive(Debug, Clone)]
@@ -87,7 +86,7 @@ mod tests {
     /// Protects distances: against the least one of many points on both lines, for lines that cross, are parallel, have no length, or touch only by ends.
     #[test]
     fn distances_are_the_least() {
-        let mut random = costate::random::SplitMix64::new(3);
+        let mut random = costate::number::random::SplitMix64::new(3);
         let mut point = || Vector([0; 3].map(|_| random.unit() * 2.0 - 1.0));
         for case in 0..400 {
             let [a, b, c, d] = [0; 4].map(|_| point());

@@ -7,9 +7,8 @@ use super::joints::Joint;
 use super::pose::Sides;
 use crate::assembly::{Connection, Element, StateVariable};
 use crate::law::{Amount, Either, FunctionOfTime, NoFunction, Source, Strength};
-use costate::number::Number;
 use costate::value::Value;
-use costate::{Error, State};
+use costate::{Error, Number, State};
 use std::f64::consts::TAU;
 use std::ops::Range;
 

@@ -7,9 +7,8 @@ use super::sensor::joint_acceleration;
 use crate::assembly::{ClosedMotion, Element};
 use crate::law::{Axes, Law, Strength};
 use crate::totals::{Role, STILL, Total, hertz, of_drag};
-use costate::number::Number;
 use costate::vector::{Pose, Vector};
-use costate::{Matrix, State};
+use costate::{Matrix, Number, State};
 
 /// A force by the law along the line between two points. Parameters: locations, free length, then those of the law. A sensor sees
 /// length, rate and tension.

@@ -1,10 +1,9 @@
 //! Inertia of a rigid body: six entries of the tensor, or six numbers of which every choice is possible for a body.
 
-use costate::number::Number;
 use costate::sketch::{Mass, MassAt};
 use costate::value::Value;
 use costate::vector::Vector;
-use costate::{Error, Result};
+use costate::{Error, Number, Result};
 use nalgebra::{Matrix3, SymmetricEigen};
 
 /// The inertia tensor about the centre of mass, in the body's axes.

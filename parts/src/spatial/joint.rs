@@ -3,7 +3,7 @@
 use super::pose::{Sides, Twist, euler_parameters};
 use super::tendon::Moved;
 use crate::assembly::{ClosedConstraint, Element};
-use costate::number::Number;
+use costate::Number;
 use costate::spline::Spline;
 use costate::vector::{Pose, Vector, combine, euler_parameters_of};
 

@@ -3,7 +3,9 @@
 //!
 //! ```
 //! use costate_parts::spatial::{Body, Inertia, Mechanism};
-//! use costate::{Hht, Parameter, Simulation, System, TimeGrid};
+//! use costate::{Parameter, Simulation, TimeGrid};
+//! use costate::scheme::Hht;
+//! use costate::system::System;
 //! use std::sync::Arc;
 //!
 //! # fn main() -> costate::Result<()> {
@@ -71,11 +73,10 @@ pub use tendon::Tendon;
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, StateVariable};
 use crate::connectivity::{Connectivity, WORLD};
 use body::{PointMass, RigidBody, Store};
-use costate::signature::Parameter;
 use costate::sketch::{GROUND, MemberKind, Sketch};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_rates};
-use costate::{Error, Result};
+use costate::{Error, Parameter, Result};
 
 /// A rigid body: what it weighs and where it starts.
 #[derive(Debug, Clone)]

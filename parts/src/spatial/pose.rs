@@ -1,6 +1,6 @@
 //! Where a side of a joint is: the ground, a point mass, or a body.
 
-use costate::number::Number;
+use costate::Number;
 use costate::vector::{Pose, Rotation, Vector, body_rate, generalized_torque, generalized_world_torque, world_rate};
 
 /// The thing that a part is fixed to: the ground, a point mass or a body.

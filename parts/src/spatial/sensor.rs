@@ -7,9 +7,9 @@ use super::pose::{Side, Sides, euler_parameters};
 use crate::assembly::Element;
 use crate::law::Axes;
 use crate::totals::Total;
-use costate::State;
-use costate::number::{Jet, Number};
+use costate::number::Jet;
 use costate::vector::{Vector, body_rate};
+use costate::{Number, State};
 
 /// The quantity of a point's motion that a sensor sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,8 @@ use super::sensor::joint_acceleration;
 use crate::assembly::{Connection, Coordinate, Element, StateVariable};
 use crate::law::Law;
 use crate::totals::{Role, Total};
-use costate::number::Number;
 use costate::value::Value;
-use costate::{Error, Matrix, State};
+use costate::{Error, Matrix, Number, State};
 
 /// Coordinates of two bodies.
 const BOTH: usize = 14;

@@ -14,7 +14,6 @@ pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
 pub use loss::{LOSS_SCALE, Loss};
 pub use sensor::{Sensor, Sensors};
-pub use spectrum::Spectrum;
 pub use sum::Sum;
 
 use crate::Result;

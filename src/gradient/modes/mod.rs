@@ -16,7 +16,7 @@
 //!
 //! With a left vector [ψ; η] of A(λ), dλ = - [ψ; η]ᵀ dA [φ; μ] / (ψᵀ A'(λ) φ), A' = 2 λ M + D_v (M for states). The number above the line is the second
 //! derivative of ψᵀ D + ηᵀ C along the tangent (φ, λ φ, λ² φ, μ) of (q, v, a, λ), which is what the engine's Hessians are made of
-//! ([`Evaluator::curvature`](crate::Evaluator::curvature)); one sweep back gives it by all parameters, by q and by ν, and one more
+//! ([`Evaluator::curvature`](crate::system::Evaluator::curvature)); one sweep back gives it by all parameters, by q and by ν, and one more
 //! solve with the equilibrium's own matrix takes the last two to the parameters that move the equilibrium. No part of it is a
 //! difference.
 

@@ -23,13 +23,12 @@ pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::continuous::Continuous;
 use crate::cost::{Cost, CostEvaluator, Sample};
-use crate::grid::FEWER_STEPS;
 use crate::interrupt::Interrupt;
-use crate::memory;
+use crate::memory::FEWER_STEPS;
 use crate::simulate::{Checkpoints, Keep, Simulation, Workspace};
 use crate::start::InconsistentParameter;
 use crate::system::{By, Evaluator, OutputPoint, StateVector};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use sensor_run::SensorRun;
 
 /// The method by which a gradient is computed.

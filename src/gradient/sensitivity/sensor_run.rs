@@ -7,11 +7,10 @@ use crate::cost::Sensors;
 use crate::cost::sensor::{PLAIN, Reading};
 use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
-use crate::grid::FEWER_STEPS;
-use crate::memory;
+use crate::memory::FEWER_STEPS;
 use crate::simulate::{Simulation, Workspace};
 use crate::system::StateVector;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Values of sensors over a run, with their derivatives along directions.
 pub(super) struct SensorRun<'p> {

@@ -7,13 +7,12 @@ use crate::cost::LeastSquares;
 use crate::cost::sensor::{PLAIN, Reading};
 use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
-use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
-use crate::memory::{self, bytes_of};
+use crate::memory::{FEWER_STEPS, bytes_of};
 use crate::signature::Quantity;
 use crate::simulate::{Between, Keep, Workspace};
 use crate::system::{Evaluator, OutputPoint, StateVector};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Gives tangents the changes of the inputs in the row of a time, and in another one that a step sees.
 type TangentInputs<'f> = dyn Fn((usize, Option<usize>), &mut [StateVector]) + 'f;

@@ -17,7 +17,7 @@ impl Signal {
     /// scheme's order in spite of the jumps: it restarts behind each of them.
     ///
     /// ```
-    /// use costate::signal::Signal;
+    /// use costate::Signal;
     /// # fn main() -> costate::Result<()> {
     /// let push = Signal::switched(Signal::constant(0.0), vec![(0.5, Signal::constant(2.0)), (0.8, Signal::constant(0.0))])?;
     /// assert_eq!([0.2, 0.5, 0.8].map(|t| push.value(t)), [0.0, 2.0, 0.0]);

@@ -1,11 +1,10 @@
 //! The states of a run.
 
 use super::{Between, Driven, Room};
-use crate::Result;
-use crate::grid::FEWER_STEPS;
-use crate::memory;
+use crate::memory::FEWER_STEPS;
 use crate::scheme::{Block, Description, Layout, Step, Stepper};
 use crate::system::{OutputPoint, Point};
+use crate::{Result, memory};
 
 /// The states of a run, one after another: q, v, a, λ and what the scheme carries of each; all of them, or those of a segment. The scheme's
 /// own acceleration is kept where it does not follow from the accelerations of two states.

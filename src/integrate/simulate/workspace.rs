@@ -4,15 +4,15 @@ use super::kept::Kept;
 use super::states::States;
 use super::{Between, Checkpoints, Driven, Room, Simulation, Trajectory, Watcher};
 use crate::continuous::Continuous;
-use crate::grid::{FEWER_STEPS, TimeGrid};
+use crate::grid::TimeGrid;
 use crate::interrupt::Interrupt;
-use crate::memory::{self, bytes_of};
+use crate::memory::{FEWER_STEPS, bytes_of};
 use crate::pace::Pace;
 use crate::scheme::{Counters, Layout, Stepper};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Start, StartReport};
 use crate::system::{By, Evaluator, OutputPoint};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Memory and evaluators for running one simulation again and again without allocation in the time loop.
 pub struct Workspace<'p> {

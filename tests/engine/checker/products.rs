@@ -2,7 +2,8 @@
 
 use costate::{Matrix, Model, Number, Parameter, Plain, Signature, State};
 use costate_check::{CheckOptions, check_products};
-use costate_models::{EngineMount, registry};
+use costate_models::engine_mount::EngineMount;
+use costate_models::registry;
 
 /// Protects the engine: structure, shared directions, cached constant parts and both ways to the factors of K agree with
 /// derivatives taken one direction at a time, on every model and with several seeds.

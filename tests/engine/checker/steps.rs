@@ -1,10 +1,12 @@
 //! Derivatives of a time step against the formulas on paper.
 
 use super::lines;
-use costate::system::Blocks;
-use costate::{Model, Plain, System};
+use costate::system::{Blocks, System};
+use costate::{Model, Plain};
 use costate_check::{CheckOptions, Eq19, JacobianReport, StepPoint, check_step, paper_step_jacobians};
-use costate_models::{CartPole, EngineMount, Pendulum};
+use costate_models::cart_pole::CartPole;
+use costate_models::engine_mount::EngineMount;
+use costate_models::pendulum::Pendulum;
 
 /// Step Jacobians by the paper's formulas, from the blocks of the model.
 fn check_paper<M: Model>(model: M, alpha: f64, h: f64, eq19: Eq19) -> JacobianReport {

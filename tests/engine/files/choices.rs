@@ -2,10 +2,10 @@
 
 use costate::adapt::StepControl;
 use costate::cost::Quadrature;
-use costate::grid::TimeGrid;
 use costate::jumps::{in_a_sentence, jumps, kinks_passed};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Method, Number, Simulation, State};
+use costate::sensitivity::{Gradient, Method};
+use costate::{Number, Simulation, State, TimeGrid};
 use costate_file::parse;
 use costate_identify::problem::Problem;
 use costate_identify::statistics::identifiability;

@@ -3,7 +3,8 @@
 use super::distance;
 use costate::cost::{Cost, Quadrature};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::{Gradient, Method, Number, Signature, State};
+use costate::sensitivity::{Gradient, Method};
+use costate::{Number, Signature, State};
 use costate_identify::problem::Problem;
 use costate_identify::registry::CostFormulas;
 

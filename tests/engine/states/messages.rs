@@ -1,7 +1,8 @@
 //! Messages on states.
 
 use super::{simulation, steps};
-use costate::{Error, Matrix, Model, Number, Plain, Signature, System};
+use costate::system::System;
+use costate::{Error, Matrix, Model, Number, Plain, Signature};
 
 /// What is wrong with [`Wrong`].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,8 @@
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::Linearised;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate::scheme::Hht;
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use costate_identify::problem::Problem;
 use std::sync::Arc;
 

@@ -4,8 +4,9 @@ use super::{Angles, End, run, simulation};
 use costate::cost::Quadrature;
 use costate::linearise::Differentiated;
 use costate::modes::Modes;
+use costate::sensitivity::{Gradient, Method};
 use costate::value::Value;
-use costate::{Gradient, InitialState, Method, Parameter, Result};
+use costate::{InitialState, Parameter, Result};
 use costate_parts::assembly::{Assembly, RedundantRows};
 use costate_parts::planar::{Body, Mechanism};
 

@@ -1,8 +1,8 @@
 //! Chains of rods, against plain functions and at length.
 
-use costate::{
-    Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result, Signature, Simulation, System, TimeGrid,
-};
+use costate::scheme::Hht;
+use costate::system::System;
+use costate::{Matrix, Model, Number, Parameter, Plain, Quantity, Result, Signature, Simulation, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use crate::Result;
 use crate::beside::with_rows;
 use crate::error::Locate;
 use crate::problem::{Experiment, Problem};
+use costate::Quantity;
 use costate::cost::LeastSquares;
-use costate::signature::Quantity;
 use costate::spread::root_mean_square;
 use nalgebra::DMatrix;
 

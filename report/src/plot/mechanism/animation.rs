@@ -8,7 +8,7 @@ use super::shape::Moment;
 use super::stage::Content;
 use super::symbols::{FILLS, FIXED, INK, LOAD, PATHS};
 use super::{Picture, span, title};
-use costate::grid::TimeGrid;
+use costate::TimeGrid;
 use costate_identify::{Error, Result};
 
 /// Settings of an animation: frames a second and speed.

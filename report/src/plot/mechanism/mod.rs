@@ -11,7 +11,8 @@
 //! ```
 //! use costate_parts::planar::{Body, Mechanism};
 //! use costate_report::plot::mechanism::Picture;
-//! use costate::{Hht, Simulation, TimeGrid};
+//! use costate::{Simulation, TimeGrid};
+//! use costate::scheme::Hht;
 //! use std::sync::Arc;
 //!
 //! # fn main() -> costate_identify::Result<()> {
@@ -48,10 +49,9 @@ pub use view::View;
 
 use super::{Drawn, Figure};
 use animation::simple;
-use costate::grid::TimeGrid;
-use costate::simulate::{Simulation, Trajectory};
 use costate::sketch::Sketch;
 use costate::system::System;
+use costate::{Simulation, TimeGrid, Trajectory};
 use costate_identify::{Error, Result};
 use shape::{Location, Moment, Shape};
 use stage::{Content, Path, Stage};

@@ -5,8 +5,8 @@ use super::shape::Moment;
 use super::stage::Content;
 use super::{COLUMN, PAGE, Picture, diagonal, farthest};
 use crate::plot::Figure;
+use costate::Simulation;
 use costate::modes::Complex;
-use costate::simulate::Simulation;
 use costate_identify::{Error, Result};
 use std::f64::consts::TAU;
 
