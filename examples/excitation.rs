@@ -6,7 +6,7 @@
 
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::spline::Spline;
 use costate::system::System;
 use costate::{Simulation, TimeGrid};

@@ -9,7 +9,7 @@
 //! good fit to one model's acceleration may be round-off of another's force. `--lost` prints every search that did not arrive.
 
 use costate::Scale;
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate_identify::optimise::{Flow, Method, Options, Outcome};
 use costate_identify::problem::Problem;
 use costate_identify::{Error, Result};

@@ -8,7 +8,7 @@
 use costate::cost::spectrum::{Lines, Spectrum, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
 use costate::modes::{Character, Modes};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::{Model, Plain, Signal, Simulation, TimeGrid};
 use costate_identify::problem::Integrator;
 use costate_identify::{Error, Result};

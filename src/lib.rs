@@ -120,7 +120,7 @@ pub use gradient::{cost, jumps, kinks, modes, noise, sensitivity};
 #[doc(inline)]
 pub use integrate::{adapt, compliance, continuous, diagnosis, memory, pace, parallel, scheme, step_error, time_axis};
 #[doc(inline)]
-pub use linear::{dense, least_squares, rows, sparse};
+pub use linear::{dense, least_squares, random, rows, sparse};
 #[doc(inline)]
 pub use model::{derived, mass, shown, sketch, slip, spline, spread, system, value, vector};
 

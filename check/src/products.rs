@@ -4,7 +4,7 @@ use super::CheckOptions;
 use super::hand::Variable;
 use super::report::{BlockName, Place, ProductReport, Tally};
 use super::sample::{Draws, Sample, equation_sizes, visit_points};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::system::{Blocks, Equations, Evaluator, StateVector, System, Weights};
 use costate::{Matrix, Result, Signature};
 

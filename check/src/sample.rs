@@ -1,7 +1,7 @@
 //! Random points at which derivatives are compared.
 
 use super::CheckOptions;
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::system::{Blocks, Evaluator, Point, System};
 use costate::{Error, Parameter, Result, Signature};
 

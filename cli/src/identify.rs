@@ -170,6 +170,7 @@ pub(super) fn search(
         let jumps = problem.told_of_jumps(&found.values()).ok().flatten();
         jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     }
+    warn_of_coarse_validation(&problem, &found, &specification);
     let method = method.name();
     let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
     let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;
@@ -496,6 +497,16 @@ fn curvatures(outcome: &Outcome) -> Option<String> {
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
     let errors = problem_errors(problem, &found.values());
     errors.unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+/// Warns of records that are not fitted whose errors are those of time steps: the steps were chosen for the others.
+fn warn_of_coarse_validation(problem: &Problem, found: &Identification, specification: &Specification) {
+    let u = found.values();
+    let finer = remedy::in_words(&specification.finer_steps());
+    // that it fails, is said where it is printed
+    let Ok(fits) = fits(problem, &problem.validation, &u) else { return };
+    let coarse = problem.told_by_finer_steps(&problem.validation, &u, (&fits, &finer));
+    coarse.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
 }
 
 /// A line for each output that is compared, but not fitted.

@@ -5,6 +5,7 @@ use super::console::{counted, print, print_document, tell};
 use super::duration::usual;
 use super::output::Output;
 use super::progress::Progress;
+use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use costate::Interpolation;
@@ -148,6 +149,26 @@ impl Earlier {
         found.flatten().collect()
     }
 
+    /// Units of its parameters, by their names.
+    pub fn units(&self) -> Vec<(String, String)> {
+        let listed = self.document["parameters"].as_array().into_iter().flatten();
+        let of = |entry: &Value| Some((entry["name"].as_str()?.to_string(), entry["unit"].as_str()?.to_string()));
+        listed.filter_map(of).collect()
+    }
+
+    /// Warns of equations that are not those of then.
+    pub fn warn_of_changed_model(&self) {
+        for file in self.files().filter(|file| file.role == "model") {
+            if let Some(reason) = file.difference().filter(|_| Path::new(file.path).exists()) {
+                tell(&format!(
+                    "warning: {} {reason} {} was found, whose values belong to the equations of then",
+                    file.path,
+                    self.path.display()
+                ));
+            }
+        }
+    }
+
     /// The files that were read.
     pub fn files(&self) -> impl Iterator<Item = EarlierFile<'_>> {
         let files = self.document["input_files"].as_array().into_iter().flatten();
@@ -158,14 +179,22 @@ impl Earlier {
         })
     }
 
-    /// Specification that the problem file gave when the result was found, as far as it is here and the same; else the model's.
+    /// Specification that the problem file gave when the result was found, or the model's if there was none.
+    ///
+    /// # Errors
+    /// If the problem file is not that of then: what it said of columns, sensors and steps is not known.
     fn own_problem(&self) -> Result<Specification> {
-        let is_meant = |file: &EarlierFile<'_>| file.role == "problem" && file.difference().is_none();
-        let Some(EarlierFile { path, .. }) = self.files().find(is_meant) else {
+        let Some(file) = self.files().find(|file| file.role == "problem") else {
             // the first file of a model is its own
             let own = self.files().find(|file| file.role == "model").map(|file| file.path.to_string());
             return Ok(Specification::of(&own.unwrap_or_else(|| self.model.clone())));
         };
+        let path = file.path;
+        if let Some(reason) = file.difference() {
+            let problem = format!("what columns mean stood in the problem file {path}, which {reason}");
+            let remedy = "say which file says it now: --problem FILE.toml (where columns have the model's names, one with `model = ..` alone)";
+            return Err(Error::file(&self.path, None, problem, remedy));
+        }
         tell(&format!("note: columns mean what {path} says, as in the fit; --problem FILE.toml takes another"));
         settings::specification(path)
     }
@@ -201,9 +230,10 @@ impl Earlier {
         Err(Error::file(&self.path, None, problem, "give a result of the same model"))
     }
 
-    /// Gives a problem the values of what experiments share: each record has local values of its own.
-    pub fn apply(&self, problem: &mut Problem) -> Result<()> {
-        for (name, value) in self.parameters.iter().filter(|(name, _)| !name.contains('@')) {
+    /// Gives a problem the values of what experiments share: each record has local values of its own, as `is_local` says.
+    fn apply(&self, problem: &mut Problem, is_local: impl Fn(&str) -> bool) -> Result<()> {
+        let shared = self.parameters.iter().filter(|(name, _)| !name.contains('@') && !is_local(name));
+        for (name, value) in shared {
             match problem.parameters.iter().position(|parameter| parameter.name == *name) {
                 Some(place) => problem.start[place] = *value,
                 None if problem.places(name).is_ok() => {}
@@ -218,6 +248,30 @@ impl Earlier {
             }
         }
         Ok(())
+    }
+
+    /// A problem with records whose samples are further apart than those of the fit, with steps that are as long as its own.
+    fn as_fine(&self, problem: Problem) -> Result<Problem> {
+        let listed = self.document["experiments"].as_array().into_iter().flatten();
+        let longest = |steps: &mut dyn Iterator<Item = f64>| steps.fold(0.0, f64::max);
+        let then = longest(&mut listed.filter_map(|experiment| experiment["step"].as_f64()));
+        let step = |experiment: &Experiment| {
+            let grid = experiment.simulation.grid();
+            (grid.end() - grid.time(0)) / experiment.simulation.steps() as f64
+        };
+        let now = longest(&mut problem.experiments.iter().map(step));
+        let parts = (now / then - 1e-6).ceil();
+        // a result without steps of one size says nothing
+        if !(2.0..=MOST_PARTS).contains(&parts) || problem.least_squares().is_none() {
+            return Ok(problem);
+        }
+        tell(&format!(
+            "note: steps of {} s, as many between two samples as in the fit, are longer than those of the fit, {} s: each is divided by {parts}; --substeps N \
+             takes others",
+            rounded(now, 4),
+            rounded(then, 4)
+        ));
+        problem.divided(parts as usize)
     }
 
     /// True if the data of a file are among those that were fitted.
@@ -241,6 +295,9 @@ impl Earlier {
         validates
     }
 }
+
+/// Parts that steps of another record are divided into, at most.
+const MOST_PARTS: f64 = 1e4;
 
 /// A `result.json`, or the one of a folder.
 pub(super) fn result_file(path: &Path) -> PathBuf {
@@ -275,13 +332,17 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
     let earlier = Earlier::read(&arguments.result)?;
     let specification = stated(&earlier, arguments)?;
     earlier.check(&specification.model)?;
+    earlier.warn_of_changed_model();
     let validates =
         earlier.warn_of_validity(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
     let mut problem = settings::build(&specification, registry)?;
-    earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
         specification.parameters.iter().any(|setting| setting.local == Some(true) && setting.name == base_name(name))
     };
+    earlier.apply(&mut problem, is_local)?;
+    if arguments.substeps.is_none() && (arguments.problem.is_none() || specification.substeps.is_none()) {
+        problem = earlier.as_fine(problem)?;
+    }
     problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
     problem.constraints.clear();
     let free = problem.free();
@@ -296,6 +357,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         fitted = fit_local(&mut problem)?;
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
+    let finer = remedy::in_words(&specification.finer_steps());
+    let coarse = problem.told_by_finer_steps(&problem.experiments, &problem.start, (&found, &finer));
+    coarse.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let mut document = document(&earlier, &problem, &found, arguments);
     let costs = costs(&problem)?;
     if !costs.is_empty() {
@@ -398,6 +462,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
     specification.experiments = arguments.data.iter().map(of).collect();
     specification.substeps = arguments.substeps.or(specification.substeps);
     specification.found_substeps = earlier.substeps;
+    specification.found_units = earlier.units();
     if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {
         specification.scheme = Some(scheme.clone());
         specification.scheme_settings.clone_from(settings);

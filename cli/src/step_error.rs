@@ -14,6 +14,9 @@ use std::time::Instant;
 const LONGEST: f64 = 10.0;
 /// Errors beside the largest value of the unit that are warned of.
 const TOO_LARGE: f64 = 0.1;
+/// Gradients that are smaller parts of a cost, which may count from anywhere, are those of an optimum; and such parts of the largest that residuals allow.
+const FLAT: f64 = 1e-4;
+const FLAT_RESIDUALS: f64 = 0.1;
 
 /// Estimated errors of a run, or why there are none.
 pub(super) enum Estimate {
@@ -145,20 +148,27 @@ pub(super) fn warn_of(problem: &Problem, u: &[f64], finer: &str, began: Instant)
 pub(super) struct AtHalf {
     /// The cost at half the step.
     cost: f64,
-    /// By how much the gradient differs, beside its largest entry there or beside the cost; entries times the sizes of their parameters.
+    /// By how much the gradient differs, beside something.
     difference: f64,
-    /// True if the cost is what it is measured by, as hardly anything is left of the gradient.
-    is_flat: bool,
+    beside: Beside,
+}
+
+/// What the change of a gradient is compared with.
+#[derive(Clone, Copy, PartialEq)]
+enum Beside {
+    /// The largest entry at half the step; entries times the sizes of their parameters.
+    Entry,
+    /// The cost, at an optimum.
+    Cost,
+    /// The largest entries that residuals of this size allow, |r| |∂r/∂u|: at an optimum of a least-squares cost.
+    Residuals,
 }
 
 impl AtHalf {
     /// Compares cost and gradient at `u` with those at half the step, as far as that does not take long and means something: at a perfect
-    /// fit, both are round-off.
+    /// fit, both are round-off; at an optimum, what is left of the gradient is no measure of its change.
     pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
         const PERFECT: f64 = 1e-12;
-        /// A sum of squares is about as large as its gradient at a parameter that is off by its own size, and of an optimum the gradient is round-off
-        /// while the sum is not. Other costs may count from anywhere.
-        const FLAT: [f64; 2] = [1.0, 1e-4];
         let sums = problem.least_squares();
         let scale: f64 = sums.iter().flatten().map(|cost| cost.scale()).sum();
         if began.elapsed().as_secs_f64() > LONGEST || scale > 0.0 && cost <= PERFECT * scale {
@@ -166,41 +176,64 @@ impl AtHalf {
         }
         let waiting = waiting("the gradient at half the step", 0);
         // that it may fail, is said of the run
-        let (cost, halved) = match sums {
+        let finer = sums.and_then(|_| problem.halved().ok());
+        let (cost, halved) = match &finer {
             None => problem.own_cost_at_half(u)?,
-            Some(_) => {
-                let (finer, mut halved) = (problem.halved().ok()?, vec![0.0; u.len()]);
+            Some(finer) => {
+                let mut halved = vec![0.0; u.len()];
                 (finer.gradient().ok()?.cost_and_gradient(u, Method::Adjoint, &mut halved).ok()?, halved)
             }
         };
         drop(waiting);
-        let largest = |value: &dyn Fn(usize) -> f64| {
-            problem.free().into_iter().map(|k| (value(k) * problem.size(k)).abs()).fold(0.0, f64::max)
+        let change: Vec<f64> = halved.iter().zip(slope).map(|(halved, slope)| halved - slope).collect();
+        let free = problem.free();
+        let largest = |values: &[f64], size: &dyn Fn(usize) -> f64| {
+            free.iter().map(|&k| (values[k] * size(k)).abs()).fold(0.0, f64::max)
         };
-        let own_size = largest(&|k| halved[k]);
-        let is_flat = own_size.max(largest(&|k| slope[k])) < FLAT[usize::from(sums.is_none())] * cost.abs();
-        let difference = largest(&|k| halved[k] - slope[k]) / if is_flat { cost.abs() } else { own_size };
-        difference.is_finite().then_some(AtHalf { cost, difference, is_flat })
+        let [own, changed] = [&halved, &change].map(|values| largest(values, &|k| problem.size(k)));
+        let by_entry = AtHalf { cost, difference: changed / own, beside: Beside::Entry };
+        let found = match finer.filter(|_| by_entry.difference > TOO_LARGE) {
+            Some(finer) => {
+                let costs = finer.least_squares()?;
+                let norms = finer.gradient().ok()?.linearise(u, &costs).ok()?.column_norms();
+                // of what has no influence, nothing is left
+                let bound = |k: usize| if norms[k] > 0.0 { 1.0 / (norms[k] * (2.0 * cost).sqrt()) } else { 0.0 };
+                let [own, difference] = [&halved, &change].map(|values| largest(values, &bound));
+                let is_flat = own < FLAT_RESIDUALS;
+                if is_flat { AtHalf { cost, difference, beside: Beside::Residuals } } else { by_entry }
+            }
+            None if problem.least_squares().is_none() && own + changed < FLAT * cost.abs() => {
+                AtHalf { cost, difference: changed / cost.abs(), beside: Beside::Cost }
+            }
+            None => by_entry,
+        };
+        found.difference.is_finite().then_some(found)
     }
 
     pub(super) fn warn(&self, finer: &str) {
-        if self.difference > TOO_LARGE {
+        let limit = if self.beside == Beside::Residuals { TOO_LARGE * FLAT_RESIDUALS } else { TOO_LARGE };
+        if self.difference > limit {
             tell(&format!("warning: steps are too large: {}; {finer}", self.text()));
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let AtHalf { cost, difference, is_flat } = self;
+        let AtHalf { cost, difference, beside } = self;
         let difference = percent(*difference);
-        let beside = match is_flat {
-            true => "the cost, beside which it is small (times the parameters' sizes)",
-            false => "its largest entry",
+        let beside = match beside {
+            Beside::Entry => "its largest entry",
+            Beside::Cost => "the cost, beside which it is small (times the parameters' sizes)",
+            Beside::Residuals => "the largest that residuals of this size allow, beside which it is small",
         };
         format!("at half the step the cost is {cost:.4e}, and the gradient differs by {difference} of {beside}")
     }
 
     pub(super) fn json(&self) -> Value {
-        let beside = if self.is_flat { "cost" } else { "largest entry" };
+        let beside = match self.beside {
+            Beside::Entry => "largest-entry",
+            Beside::Cost => "cost",
+            Beside::Residuals => "largest-of-residuals",
+        };
         json!({"cost": self.cost, "largest_difference": self.difference, "beside": beside})
     }
 }

@@ -289,7 +289,7 @@ pub(crate) const DC_MOTOR: Keys = Keys {
 pub(crate) const FORCE: Keys = Keys {
     head: "[force.NAME]",
     about: "At one place. The strength is a formula of parameters, an input times one, or a function of the time.",
-    rows: r#"| `direction` | list of two values | | must be given | | `[1.0, 0.0]` |
+    rows: r#"| `direction` | list of two values | | must be given | of any length | `[1.0, 0.0]` |
 | `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
 | `is` | formula | N | must be given | strength | `"F"` |"#,
 };
@@ -569,7 +569,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
     pub(crate) const FORCE: Keys = Keys {
         head: "[force.NAME] of space",
         about: "At one place; the strength is as in the plane.",
-        rows: r#"| `direction` | list of three values | | must be given | | `[1.0, 0.0, 0.0]` |
+        rows: r#"| `direction` | list of three values | | must be given | of any length | `[1.0, 0.0, 0.0]` |
 | `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
 | `is` | formula | N | must be given | strength | `"F"` |"#,
     };
@@ -578,7 +578,7 @@ gain. It has no limits. Errors of angles are taken within half a turn: turns are
         head: "[torque.NAME] of space",
         about: "On one body; the strength is as in the plane.",
         rows: r#"| `on` | text | | must be given | the body | `"top"` |
-| `direction` | list of three values | | must be given | | `[0.0, 0.0, 1.0]` |
+| `direction` | list of three values | | must be given | of any length | `[0.0, 0.0, 1.0]` |
 | `axes` | `world` or `body` | | `world` | axes of the direction | `"body"` |
 | `is` | formula | N m | must be given | strength | `"T"` |"#,
     };

@@ -31,7 +31,7 @@ use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Means, Remedy, Result};
 use crate::{Identification, Settings, identify_from, some_free};
 use costate::memory;
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use resample::Draw;
 use serde::{Deserialize, Serialize};
 

@@ -229,6 +229,8 @@ pub struct Specification {
     pub options: optimise::Options,
     /// Homotopy that pulls the model towards its record on the way, if any.
     pub homotopy: Option<crate::homotopy::Homotopy>,
+    /// Units of the parameters of an earlier fit whose values are taken, by their names: those of the model, or the values mean something else.
+    pub found_units: Vec<(String, String)>,
     /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
     pub found_deviations: Vec<(String, f64)>,
     /// Standard deviations of priors (of logarithms, where these are log-normal) that an earlier fit has found, by their parameters' names.
@@ -412,7 +414,8 @@ impl Specification {
 
     /// Sets a model's parameters and their starts as stated.
     pub fn set_parameters(&self, signature: &Signature, parameters: &mut [Parameter], start: &mut [f64]) -> Result<()> {
-        let settings = self.searched().chain(&self.overriding);
+        let (overriding, _) = self.overriding_of_first();
+        let settings = self.searched().chain(&overriding);
         settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
             let k = signature.parameter_index(&setting.name)?;
             setting.apply(&mut parameters[k], &mut start[k]);
@@ -464,6 +467,7 @@ impl Specification {
         let mut notes = Vec::new();
         let entry = &self.entry(registry)?;
         let scenario = self.scenario_by_keys(entry)?;
+        notes.extend(experiments::left_out(&self.overriding_of_first().1));
         let (simulation, measured) = match self.source() {
             None => {
                 let u = self.model_values(entry)?;

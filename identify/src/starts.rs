@@ -16,7 +16,7 @@ use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Result};
 use crate::{Settings, expand, identify_from, some_free};
 use costate::cost::LeastSquares;
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::shown::shown;
 use costate::{Parameter, Scale, memory};
 use serde::{Deserialize, Serialize};

@@ -12,11 +12,12 @@ pub use before_fit::{BeforeFit, OutputError};
 use crate::likelihood::{continued, identify_with_noise, joined, left};
 use crate::optimise::{Flow, Iteration, Reason};
 use crate::problem::{Experiment, Problem};
-use crate::statistics::{Noise, Shift, Statistics, TimeStepCheck, matters, named};
+use crate::statistics::{Noise, OutputFit, Shift, Statistics, TimeStepCheck, fits, matters, named};
 use crate::{Error, Result};
 use crate::{Identification, Settings, flat};
 use costate::Signal;
 use costate::sensitivity::{Gradient, Method};
+use costate::shown::with_unit;
 use serde_json::{Value, json};
 
 /// Most steps between two samples that are chosen: a fit takes so many times as long.
@@ -122,21 +123,7 @@ impl Problem {
 
     /// The problem with every time step divided into `parts`, and with other signals.
     pub(crate) fn divided_with(&self, parts: usize, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Self> {
-        let experiment = |experiment: &Experiment| {
-            let Some(cost) = experiment.cost.as_least_squares() else {
-                let what = format!("the cost of `{}`", experiment.name);
-                return Err(Error::invalid(
-                    what,
-                    "it is no sum of squares",
-                    "compare outputs with a reference instead",
-                ));
-            };
-            let simulation = &experiment.simulation;
-            let signals = simulation.signals().iter().map(signal).collect::<Result<Vec<_>>>()?;
-            let simulation = simulation.divided(parts, signals)?;
-            let (name, places) = (experiment.name.clone(), experiment.places.clone());
-            Ok(Experiment { name, simulation, cost: Box::new(cost.clone().with_steps_divided(parts)), places })
-        };
+        let experiment = |experiment: &Experiment| experiment.divided_with(parts, signal);
         let all = |experiments: &[Experiment]| experiments.iter().map(experiment).collect::<Result<Vec<_>>>();
         Ok(Problem {
             name: self.name.clone(),
@@ -152,6 +139,58 @@ impl Problem {
             responses: self.responses.clone(),
             record: None,
         })
+    }
+
+    /// Sentences on outputs of records that are not fitted, whose errors at `u`, `found`, are those of the time steps: with steps half as long they are
+    /// others by more than a tenth. One run a record; `remedy`: what makes steps smaller.
+    pub fn told_by_finer_steps(
+        &self,
+        experiments: &[Experiment],
+        u: &[f64],
+        (found, remedy): (&[OutputFit], &str),
+    ) -> Vec<String> {
+        /// Part of an error that matters, and beside what the record varies what is no round-off.
+        const MATTERS: [f64; 2] = [0.1, 1e-6];
+        let mut told = Vec::new();
+        for experiment in experiments {
+            // a cost of another kind compares nothing
+            let Ok(finer) = experiment.divided_with(2, &|signal| Ok(signal.clone())) else { continue };
+            let finer = match fits(self, std::slice::from_ref(&finer), u) {
+                Ok(finer) => finer,
+                Err(error) => {
+                    told.push(format!("validation: with time steps half as long, a run fails: {error}"));
+                    continue;
+                }
+            };
+            let worst = (finer.iter())
+                .filter_map(|finer| Some((finer, found.iter().find(|own| own.name == finer.name)?)))
+                .map(|(finer, own)| (finer, own, (finer.rmse() - own.rmse()).abs()))
+                .filter(|(_, own, off)| *off > MATTERS[0] * own.rmse() && *off > MATTERS[1] * own.size)
+                .max_by(|a, b| (a.2 / a.1.rmse()).total_cmp(&(b.2 / b.1.rmse())));
+            told.extend(worst.map(|(finer, own, _)| {
+                format!(
+                    "validation: time steps are too coarse: the RMSE of `{}` is {}, and {} with steps half as long; {remedy}",
+                    own.name,
+                    with_unit(own.rmse(), &own.unit),
+                    with_unit(finer.rmse(), &own.unit)
+                )
+            }));
+        }
+        told
+    }
+}
+
+impl Experiment {
+    /// The experiment with every time step divided into `parts`, and with other signals.
+    fn divided_with(&self, parts: usize, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Self> {
+        let Some(cost) = self.cost.as_least_squares() else {
+            let what = format!("the cost of `{}`", self.name);
+            return Err(Error::invalid(what, "it is no sum of squares", "compare outputs with a reference instead"));
+        };
+        let signals = self.simulation.signals().iter().map(signal).collect::<Result<Vec<_>>>()?;
+        let simulation = self.simulation.divided(parts, signals)?;
+        let (name, places) = (self.name.clone(), self.places.clone());
+        Ok(Experiment { name, simulation, cost: Box::new(cost.clone().with_steps_divided(parts)), places })
     }
 }
 

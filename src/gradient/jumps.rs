@@ -7,11 +7,11 @@
 
 use super::cost::{Cost, CostEvaluator, Sample};
 use super::kinks::row_name;
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
 use crate::shown::{rounded, shown};
 use crate::signature::Signature;
+use crate::signature::difference;
 use crate::simulate::Simulation;
-use crate::spread::difference;
 use crate::system::{Equations, Evaluator, OutputPoint, Point};
 use crate::{Error, Result};
 
@@ -30,6 +30,8 @@ const BESIDE: f64 = 1e-4;
 /// Relative change of a point by which the sizes of terms are found, and the part of these that is round-off.
 const LITTLE: f64 = 1e-11;
 const ROUND_OFF: f64 = 1e-12;
+/// Round-off of a row of the equations of motion beside the largest force of all rows.
+const ROUND_OFF_OF_OTHERS: f64 = 1e-13;
 /// Changes of slopes beside those of a little change that are no round-off.
 const ROUND_OFF_OF_SLOPES: f64 = 10.0;
 /// Jumps that are told at most: a sign that chatters at every step is told as well by some.
@@ -421,6 +423,10 @@ impl<'s> Search<'s> {
                 *bound = bound.max(factor * self.change(row, at, &near));
             }
         }
+        // what cancels leaves the round-off of its terms, which may be the forces of other rows
+        let unknowns = self.signature.unknown_count();
+        let largest = self.sizes[..unknowns].iter().fold(0.0f64, |largest, size| largest.max(*size));
+        bounds[..unknowns].iter_mut().for_each(|bound| *bound = bound.max(ROUND_OFF_OF_OTHERS * largest));
         bounds
     }
 

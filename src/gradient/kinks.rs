@@ -4,7 +4,7 @@
 //! general position, a kink through x separates x + δ d from x - δ d, whichever variables it depends on: there, exact derivatives differ by as much at
 //! δ as at δ/100, while those of smooth functions differ by a hundredth. So two pairs of linearisations tell all kinks at once.
 
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
 use crate::shown::rounded;
 use crate::signature::{Quantity, Signature};
 use crate::system::{By, Equations, Evaluator, OutputPoint, Point, StatePart, StateVector, System, Weights};

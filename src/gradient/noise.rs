@@ -1,6 +1,6 @@
 //! Noise that is added to a simulated reference, so that statistics of a fit can be seen at work.
 
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
 use crate::shown::rounded;
 use crate::signature::Quantity;
 use crate::{Error, Result};

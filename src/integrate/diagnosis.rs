@@ -93,7 +93,10 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
         }
     }
     if let Some(reason) = redundancy(rows, system.left_out(), signature) {
-        return Ok((reason, "remove the redundant rows, or replace them by independent ones"));
+        return Ok((
+            reason,
+            "remove the redundant rows, or replace them by independent ones; where the start is far from one at which all joints fit, begin nearer to that",
+        ));
     }
     if n + m > DENSE_ANALYSIS {
         let remedy = "look for coordinates that neither mass nor a constraint determines (nor a stiffness, at rest), and check masses \

@@ -3,6 +3,7 @@
 
 pub mod dense;
 pub mod least_squares;
+pub mod random;
 pub mod rows;
 pub mod sparse;
 

@@ -4,7 +4,7 @@
 //! part alone. M may be singular (massless coordinates, Euler parameters); whether a coordinate is determined at all is found out
 //! where the equations are solved. What no mechanism has is a motion whose kinetic energy is negative.
 
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::system::{Evaluator, Point, System};
 use crate::{Error, Result, slip};

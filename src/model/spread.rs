@@ -61,7 +61,7 @@ impl Spread {
                 most => values.clone().map(|value| value / most).sum::<f64>() / count as f64 * most,
             },
         };
-        let deviation = root_mean_square(values.map(|value| crate::spread::difference(value, mean, period)));
+        let deviation = root_mean_square(values.map(|value| crate::signature::difference(value, mean, period)));
         Spread { mean, deviation, count }
     }
 

@@ -6,7 +6,6 @@ pub(crate) mod bound;
 pub(crate) mod condition;
 mod functions;
 mod jet;
-pub mod random;
 mod rounded;
 mod second_order;
 mod tape;

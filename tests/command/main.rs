@@ -36,3 +36,4 @@ mod states;
 mod step_errors;
 mod unfinished;
 mod units;
+mod validation;

@@ -148,3 +148,33 @@ fn exported_masses_are_in_their_places() {
     }
     assert!(!rust.contains("mass[(2") && !rust.contains(", 2)]"), "{rust}");
 }
+
+// Protects the note on jumps: the round-off of a lever that is zero is none, beside the forces of the contact.
+#[test]
+fn round_off_of_a_contact_is_no_jump() {
+    let place = Place::new();
+    place.write(
+        "ball.toml",
+        "kind = \"planar\"\n[body]\nball = { mass = 0.5, inertia = 1e-4, at = [0, 0.3], free = true }\n[contact]\n\
+         floor = { ground = [0, 0], direction = 0.1, ball = [0, 0], radius = 0.1, stiffness = 1e5 }\n[sensor]\n\
+         a = { shows = \"position\", ball = [0, 0] }\n[scenario]\nend = 0.6\nstep = 1e-4\n",
+    );
+    let run = place.good("simulate ball.toml --out run");
+    assert!(!run.err.contains("jump"), "{}", run.err);
+}
+
+// Protects whoever gives a length that cannot be: a loop that stays open is told with by how much, not as one that is held twice.
+#[test]
+fn loops_that_cannot_close_are_told() {
+    let place = Place::new();
+    place.write(
+        "open.toml",
+        "kind = \"planar\"\n[body]\na = { mass = 1, inertia = 1e-3, at = [0.1, 0] }\nb = { mass = 1, inertia = 1e-3, at = [0.3, 0] }\n[revolute]\n\
+         A = { ground = [0, 0], a = [-0.1, 0] }\nB = { a = [0.1, 0], b = [-0.1, 0] }\nC = { b = [0.1, 0], ground = [1, 0] }\n[scenario]\nend = 1\n\
+         step = 1e-3\ninitial_state = \"projected\"\n",
+    );
+    place.refused(
+        "simulate open.toml",
+        &["joints do not fit together near the start", "stays off by 0.", "check lengths and places"],
+    );
+}

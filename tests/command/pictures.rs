@@ -182,7 +182,7 @@ fn residuals_are_drawn_over_what_they_depend_on() {
     place.write("true.toml", model(" - 3[N]*tanh(x'/0.05[m/s])"));
     place.write("plain.toml", model(""));
     place.good("simulate true.toml --out made");
-    let mut random = costate::number::random::SplitMix64::new(5);
+    let mut random = costate::random::SplitMix64::new(5);
     let run = place.read("made/outputs.csv");
     let column = run.lines().next().unwrap().split(',').position(|name| name == "a [m/s^2]").unwrap();
     let noisy = |(line, text): (usize, &str)| {

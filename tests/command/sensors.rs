@@ -199,7 +199,7 @@ fn estimated_deviations_are_those_of_raw_samples() {
     let columns = ["a [", "F ["].map(|name| head.iter().position(|head| head.starts_with(name)));
     let a = columns[0].unwrap();
     let mut shown = String::from("t,F,a\n");
-    let mut random = costate::number::random::SplitMix64::new(5);
+    let mut random = costate::random::SplitMix64::new(5);
     for (i, row) in table.lines().skip(1).enumerate() {
         let (t, value): (f64, f64) = (0.01 * i as f64, row.split(',').nth(a).unwrap().parse().unwrap());
         shown += &format!("{t:.2},{},{}\n", (3.0 * t).sin(), value + 0.1 * random.normal());

@@ -217,9 +217,9 @@ fn nothing_is_said_of_steps_that_a_fit_does_not_take() {
     assert!(!run.out.contains("error of the time steps tells"), "{}", run.out);
 }
 
-// Protects `gradient` at an optimum: what is left of the gradient there is no measure of its error; the cost is one, in the sentence and in the document.
+// Protects `gradient` at an optimum: what is left of the gradient there is no measure of its error; the residuals are one, in the sentence and in the document.
 #[test]
-fn a_gradient_that_vanishes_is_compared_with_the_cost() {
+fn a_gradient_that_vanishes_is_no_measure() {
     let place = Place::new();
     place.good("simulate oscillator --step 5e-3 --out run");
     let run = place.read("run/outputs.csv");
@@ -235,9 +235,9 @@ fn a_gradient_that_vanishes_is_compared_with_the_cost() {
     place.good("identify problem.toml --out found");
     let at_optimum = place.good("gradient problem.toml --from found");
     assert!(!at_optimum.err.contains("too large"), "{}", at_optimum.err);
-    assert!(at_optimum.out.contains("% of the cost, beside which it is small"), "{}", at_optimum.out);
+    assert!(at_optimum.out.contains("% of the largest that residuals of this size allow"), "{}", at_optimum.out);
     let beside = |arguments: &str| {
         place.json(&format!("gradient problem.toml {arguments} --json"), 0)["half_step"]["beside"].clone()
     };
-    assert_eq!([beside("--from found"), beside("--set c=20")], ["cost", "largest entry"]);
+    assert_eq!([beside("--from found"), beside("--set c=20")], ["largest-of-residuals", "largest-entry"]);
 }

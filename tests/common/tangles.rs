@@ -1,7 +1,7 @@
 //! Random mechanisms from parts, of the plane and of space, by number: trees and loops of bodies and point masses, whose masses and
 //! lengths may lie decades apart.
 
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::vector::{Vector, euler_parameters_of};
 use costate::{Parameter, Result};
 use costate_parts::assembly::{Assembly, RedundantRows};

@@ -1,7 +1,7 @@
 //! The bootstrap, and bands around outputs, where both have closed forms: residuals that are linear in the parameters.
 
 use costate::cost::{LeastSquares, Loss, Quadrature, Reference, Sensor, Sensors};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::scheme::Hht;
 use costate::{Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use costate_identify::Error;

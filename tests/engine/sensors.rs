@@ -319,7 +319,7 @@ fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
     let (c, d, v0) = (40.0f64, 0.3, 0.2f64);
     let (decay, omega) = (0.5 * d, (c - 0.25 * d * d).sqrt());
     let x = |t: f64| (-decay * t).exp() * (0.1 * (omega * t).cos() + (v0 + 0.1 * decay) / omega * (omega * t).sin());
-    let mut random = costate::number::random::SplitMix64::new(2);
+    let mut random = costate::random::SplitMix64::new(2);
     let times: Vec<f64> = (0..101).map(|i| 0.1 * f64::from(i)).collect();
     let values: Vec<f64> = times.iter().map(|t| x(t - DELAY) + NOISE * random.normal()).collect();
     let problem = |free: &[&str]| {

@@ -5,7 +5,7 @@ use crate::sensors::derivatives_agree;
 
 use costate::cost::spectrum::{Lines, Spectrum, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::sensitivity::Method;
 use costate::{Parameter, Signal, Simulation, TimeGrid};
 use costate_identify::Result;

@@ -3,7 +3,7 @@
 use crate::common;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::scheme::Hht;
 use costate::{Signal, Simulation, TimeGrid};
 use costate_identify::Result;

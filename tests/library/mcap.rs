@@ -2,7 +2,7 @@
 //!
 //! The files were written by `mcap` 1.x and `mcap-ros2-support` of PyPI, so that nothing of ours writes what ours reads.
 
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate_data::Record;
 
 /// Joint states at 100 Hz (their order changes, later velocities are missing), a sensor of its own definition at 50 Hz, and a topic of text; zstd.

@@ -1,6 +1,6 @@
 //! Files of NumPy: which arrays are columns, what is said of the others, and bytes that mean harm.
 
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate_data::Record;
 use flate2::Crc;
 

@@ -1,7 +1,7 @@
 //! Tests on residuals: how often they cry wolf, and what they find.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::scheme::Hht;
 use costate::{Interpolation, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
 use costate_identify::optimise::Flow;

@@ -14,6 +14,7 @@ use costate::{Number, Parameter, Result, Signal, Simulation, TimeGrid};
 use costate_parts::law::{Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
 use costate_parts::planar::{Body, Mechanism, Member, Mounting};
 use costate_parts::sampled::Sampled;
+use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 fn value(mechanism: &mut Mechanism, name: &str, nominal: f64) -> Value {
@@ -368,6 +369,34 @@ fn the_same_force_is_the_same_motion() {
     }
 }
 
+/// Protects reactions: a clamp holds the moment of all weights about itself, wherever the reference point of its body is; a slide that of a weight which
+/// is away from its place.
+#[test]
+fn reactions_are_about_the_joint() -> Result<()> {
+    for origin in [0.0, 0.3] {
+        let mut mechanism = Mechanism::new("held");
+        let beam = mechanism.body("beam", Body::new(2.0, 0.1).center([0.5 - origin, 0.0]).at([origin, 0.0], 0.0));
+        let clamp = mechanism.weld("clamp", mechanism.ground().at([0.0, 0.0]), beam.at([-origin, 0.0]), 0.0);
+        let block = mechanism.body("block", Body::new(1.5, 0.2).at([0.5, 2.0], 0.0));
+        // along y, so that it does not slide; its spring holds it
+        let slide =
+            mechanism.prismatic("slide", mechanism.ground().at([0.0, 2.0]), block.at([-0.5, 0.0]), FRAC_PI_2, 0.0);
+        mechanism.force("lift", block.at([0.0, 0.0]), [0.0, 3.0], Axes::World, 1.5 * 9.81);
+        mechanism.reaction("clamp on beam", &clamp, &beam);
+        mechanism.reaction("slide on block", &slide, &block);
+        mechanism.force("push", block.at([-0.5, 0.2]), [-3.0, 4.0], Axes::World, 10.0);
+        mechanism.force("hold", block.at([-0.5, 0.2]), [0.0, -0.5], Axes::World, 8.0);
+        let grid = TimeGrid::uniform(0.0, 0.1, 1e-2)?;
+        let trajectory = Simulation::new(Arc::new(mechanism.build()?), Hht::new(0.0)?, grid, vec![])?.run(&[])?;
+        let y = |k: usize| trajectory.output(k)[5];
+        let moment = 2.0 * 9.81 * 0.5;
+        assert!((y(1) - 2.0 * 9.81).abs() < 1e-11 && (y(2) - moment).abs() < 1e-11, "clamp: {} {}", y(1), y(2));
+        // of the push, 10 N, its part across the slide, -6 N, is held, with its moment about the slide's place; those of weight and lift cancel
+        assert!((y(3) - 6.0).abs() < 1e-11 && (y(5) + 6.0 * 0.2).abs() < 1e-11, "slide: {} {}", y(3), y(5));
+    }
+    Ok(())
+}
+
 /// Protects reactions: on a free body, joint forces and weight are mass times acceleration.
 #[test]
 fn reactions_obey_newtons_law() -> Result<()> {
@@ -393,7 +422,12 @@ fn reactions_obey_newtons_law() -> Result<()> {
             assert!((1.3 * (x.a[axis] - weight) - y(axis) - y(3 + axis)).abs() < scale, "first, {axis}, {i}");
             assert!((0.7 * (x.a[3 + axis] - weight) - y(6 + axis)).abs() < scale, "second, {axis}, {i}");
         }
-        assert!((0.1 * x.a[2] - y(2) - y(5)).abs() < scale && (0.05 * x.a[5] - y(8)).abs() < scale, "torques, {i}");
+        // a pin carries no torque about itself; about a centre of mass its force does
+        let moment = |angle: f64, arm: f64, force: usize| arm * (angle.cos() * y(force + 1) - angle.sin() * y(force));
+        let first = moment(x.q[2], -0.5, 0) + moment(x.q[2], 0.5, 3);
+        assert!([2, 5, 8].iter().all(|k| y(*k).abs() < scale), "torques of pins, {i}");
+        assert!((0.1 * x.a[2] - first).abs() < scale, "torques on first, {i}");
+        assert!((0.05 * x.a[5] - moment(x.q[5], -0.4, 6)).abs() < scale, "torques on second, {i}");
     }
     let energy = &outputs[9];
     // alpha damps a little, at second order in the step

@@ -2,7 +2,7 @@
 
 use costate::Interrupt;
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::sensitivity::{Gradient, Method};
 use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate_identify::linear_record::LinearRecord;

@@ -215,6 +215,7 @@ impl FunctionOfTime for Swing {
 }
 
 const PUSHED: [f64; 3] = [0.1, -0.05, 0.2];
+/// A direction of another length than 1.
 const PUSH: [f64; 3] = [0.6, -0.3, 0.8];
 
 /// A driven arm on a hinge, and a body on it at a joint, pushed and twisted by inputs. Everything is seen by sensors.
@@ -283,10 +284,10 @@ fn reactions_obey_newton_and_euler() -> Result<()> {
             let (first, second) = (rotation(3), rotation(10));
             // on the second body
             let (center, point) = (run.vector("second center", i), run.vector("second point", i));
-            let pushed = second.turn(Vector(PUSH)) * push;
+            let pushed = second.turn(Vector(PUSH).unit()) * push;
             let force = run.vector("joint on second", i);
             let torque = run.torque("joint on second", i) + (point - center).cross(force);
-            let of_push = (run.vector("pushed point", i) - center).cross(pushed) + Vector(PUSH) * twist;
+            let of_push = (run.vector("pushed point", i) - center).cross(pushed) + Vector(PUSH).unit() * twist;
             let [needed, spun] = wanted(&run, "second", &second, i);
             // what Newton's iteration leaves of multipliers is 1e-15 m / h²
             let off = (force + pushed - needed).length().max((torque + of_push - spun).length());

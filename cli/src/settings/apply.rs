@@ -50,6 +50,7 @@ impl ProblemArguments {
         let earlier = self.from.as_deref().map(Earlier::read).transpose()?;
         if let Some(earlier) = &earlier {
             earlier.check(&specification.model)?;
+            earlier.warn_of_changed_model();
             let known: Vec<String> = specification.of_sensors().collect();
             let is_lost = |name: &str| {
                 let name = base_name(name);
@@ -60,6 +61,7 @@ impl ProblemArguments {
                 tell(&format!("note: values of sensors that are not here are left out, such as `{name}`"));
             }
             specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
+            specification.found_units = earlier.units();
             specification.found_deviations = earlier.deviations();
             specification.found_priors = earlier.priors();
             specification.found_substeps = earlier.substeps;

@@ -70,7 +70,7 @@ impl Dependence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costate::number::random::SplitMix64;
+    use costate::random::SplitMix64;
 
     /// Protects what is told of residuals: white ones depend on nothing, and of those that follow the sign of a quantity the share is what it is.
     #[test]

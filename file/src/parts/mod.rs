@@ -10,7 +10,7 @@ use crate::formula::graph::{Bank, Node, Place as NodePlace};
 use crate::formula::parse::Fault;
 use crate::formula::program::{Banks, Program, banks};
 use crate::reader::{ByFormulas, Follows, Formula, OF_AMOUNT, OF_LAW, OF_START, OF_STORED, Reading, formula_of};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::spline::Spline;
 use costate::value::Value;
 use costate::{Motion, Number, Parameter, Quantity};

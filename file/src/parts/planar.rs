@@ -193,12 +193,11 @@ impl Parts<'_> {
         let count = places.len();
         places.try_into().map_err(|_| {
             let problem = format!("it names {count} places, not {N}");
-            let error = Error::invalid(
-                own.place(),
-                problem,
-                "name the members that it is on, each with a place: crank = [0.05, 0]",
-            );
-            own.at("", error)
+            let remedy = match N {
+                0 => "leave them out",
+                _ => "name the members that it is on, each with a place: crank = [0.05, 0]",
+            };
+            own.at("", Error::invalid(own.place(), problem, remedy))
         })
     }
 

@@ -212,7 +212,11 @@ impl Parts<'_> {
         let count = places.len();
         places.try_into().map_err(|_| {
             let problem = format!("it names {count} places, not {N}");
-            let remedy = "name the members that it is on, each with a place: crank = [0.05, 0, 0]";
+            let remedy = match N {
+                0 => "leave them out",
+                2 if own.table.contains_key("from") => "say where it is: point = [0, 0, 0]",
+                _ => "name the members that it is on, each with a place: crank = [0.05, 0, 0]",
+            };
             own.at("", Error::invalid(own.place(), problem, remedy))
         })
     }

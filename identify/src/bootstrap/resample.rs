@@ -8,7 +8,7 @@ use crate::response::{MeasuredResponse, ResponseResult};
 use crate::statistics::block_length;
 use crate::{Error, Means, Remedy, Result};
 use costate::cost::{LeastSquares, Loss};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::shown::rounded;
 use std::str::FromStr;
 

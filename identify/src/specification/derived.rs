@@ -2,17 +2,34 @@
 
 use super::{ParameterSetting, Specification};
 use crate::error::Locate;
+use crate::problem::base_name;
 use crate::registry::{Entry, Registry};
 use crate::{Error, Result};
-use costate::Parameter;
+use costate::{Parameter, Signature};
 
 impl Specification {
+    /// Refuses values of an earlier result in units that are not those of the model.
+    fn check_units(&self, signature: &Signature) -> Result<()> {
+        for (name, unit) in &self.found_units {
+            let Ok(k) = signature.parameter_index(base_name(name)) else { continue };
+            let own = &signature.parameters[k].unit;
+            if own != unit {
+                let [then, now] = [unit, own].map(|unit| if unit.is_empty() { "1" } else { unit });
+                let what = format!("the value of `{name}` in the result");
+                let problem = format!("it is in {then}, and the model has `{}` in {now}", base_name(name));
+                return Err(Error::invalid(what, problem, "bring the unit of then back, or begin without the result"));
+            }
+        }
+        Ok(())
+    }
+
     /// The model, with parameters that follow from others as this says.
     ///
     /// # Errors
     /// An unknown model, or whatever is wrong with the formulas.
     pub fn entry(&self, registry: &Registry) -> Result<Entry> {
         let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        self.check_units(entry.system.signature())?;
         if !self.parameters.iter().any(|setting| setting.formula.is_some() || setting.unit.is_some()) {
             return Ok(entry.clone());
         }

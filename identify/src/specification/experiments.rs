@@ -155,15 +155,12 @@ impl Specification {
         for setting in &self.overriding {
             let known = problem.parameters.iter().any(|parameter| parameter.name == setting.name);
             if !known && setting.name.contains('@') {
-                strangers.push(&setting.name);
+                strangers.push(setting.name.as_str());
                 continue;
             }
             apply_setting(problem, setting)?;
         }
-        if let Some(first) = strangers.first() {
-            let count = strangers.len();
-            notes.push(format!("{count} values of experiments that are not here are left out, such as `{first}`"));
-        }
+        notes.extend(left_out(&strangers));
         Ok(())
     }
 
@@ -278,6 +275,15 @@ impl Specification {
         }
         Ok(own)
     }
+}
+
+/// Sentence on values of experiments that are not there.
+pub(super) fn left_out(strangers: &[&str]) -> Option<String> {
+    let (first, count) = (strangers.first()?, strangers.len());
+    Some(match count {
+        1 => format!("`{first}` is a value of an experiment that is not here, and is left out"),
+        _ => format!("{count} values of experiments that are not here are left out, such as `{first}`"),
+    })
 }
 
 /// Sentence on parameters that several experiments share.

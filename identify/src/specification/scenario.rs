@@ -1,6 +1,6 @@
 //! The scenario of a model with what is said over it.
 
-use super::{ParameterSetting, Specification};
+use super::{ExperimentSetting, ParameterSetting, Specification, name_of};
 use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
 use crate::{Error, Means, Remedy, Result};
@@ -182,7 +182,7 @@ impl Specification {
         self.overridden(entry, u)
     }
 
-    /// The model's parameters: nominal, or as an earlier result or a command line says; of local values, those of the first experiment.
+    /// The model's parameters: nominal, or as an earlier result or a command line says; of local values, those of the first experiment alone.
     pub fn model_values(&self, entry: &Entry) -> Result<Vec<f64>> {
         self.overridden(entry, entry.system.signature().nominal())
     }
@@ -190,11 +190,30 @@ impl Specification {
     fn overridden(&self, entry: &Entry, mut u: Vec<f64>) -> Result<Vec<f64>> {
         let sensors: Vec<String> = self.of_sensors().collect();
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
-        for ParameterSetting { name, start, .. } in self.overriding.iter().rev().filter(|x| of_model(&x.name)) {
-            let place = entry.system.signature().parameter_index(base_name(name))?;
+        let (settings, _) = self.overriding_of_first();
+        for ParameterSetting { name, start, .. } in settings.iter().filter(|x| of_model(&x.name)) {
+            let place = entry.system.signature().parameter_index(name)?;
             u[place] = start.unwrap_or(u[place]);
         }
         Ok(u)
+    }
+
+    /// Settings that go over everything else as a run of the first experiment takes them, in their order: its own local ones by the names of the model; and
+    /// the names of local ones of experiments that it is not.
+    pub(super) fn overriding_of_first(&self) -> (Vec<ParameterSetting>, Vec<&str>) {
+        let single = || self.data.as_ref().map(|data| name_of(&data.file));
+        let first = self.experiments.first().map(ExperimentSetting::usual_name).or_else(single);
+        let (mut own, mut strangers) = (Vec::new(), Vec::new());
+        for setting in &self.overriding {
+            match setting.name.split_once('@') {
+                None => own.push(setting.clone()),
+                Some((name, experiment)) if first.as_deref() == Some(experiment) => {
+                    own.push(ParameterSetting { name: name.to_string(), ..setting.clone() });
+                }
+                Some(_) => strangers.push(setting.name.as_str()),
+            }
+        }
+        (own, strangers)
     }
 }
 

@@ -11,16 +11,25 @@ use costate::system::{Evaluator, Level, Point};
 const DAMPING: f64 = 1e-6;
 /// Distances that count as closed, beside positions of size 1.
 const CLOSED: f64 = 1e-13;
+/// Distances that are no round-off of a search that has come to its end.
+const OPEN: f64 = 1e-7;
 const LIMIT: usize = 30;
 
-/// The rows of C_q for the parameters `u` at such a position, or at the initial one if none is found.
-pub(super) fn rows_where_closed(evaluator: &mut AssemblyEvaluator<'_>, u: &[f64]) -> Vec<Vec<(u32, f64)>> {
+/// Rows of C_q, and by how much the constraints are violated there.
+pub(super) struct Closed {
+    pub rows: Vec<Vec<(u32, f64)>>,
+    /// The constraint row that is violated the most, with its value there; none where all hold.
+    pub open: Option<(usize, f64)>,
+}
+
+/// The rows for the parameters `u` at such a position, or at the one that is the nearest to it.
+pub(super) fn rows_where_closed(evaluator: &mut AssemblyEvaluator<'_>, u: &[f64]) -> Closed {
     let (n, m, inputs) = evaluator.sizes();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
     evaluator.set_parameters(u);
     evaluator.initial(&mut q, &mut v);
     let (zeros, w) = (vec![0.0; n.max(m)], vec![0.0; inputs]);
-    let mut found = Vec::new();
+    let (mut found, mut open) = (Vec::new(), None);
     let mut smallest = f64::INFINITY;
     let mut equations: Option<(SparseLu, Vec<u32>)> = None;
     for _ in 0..LIMIT {
@@ -29,7 +38,7 @@ pub(super) fn rows_where_closed(evaluator: &mut AssemblyEvaluator<'_>, u: &[f64]
         let mut c = vec![0.0; m];
         evaluator.constraint(Level::Position, &x, &mut c);
         // rows as distances, whatever their units
-        let unscaled = rows.clone();
+        let (unscaled, values) = (rows.clone(), c.clone());
         for (row, c) in rows.iter_mut().zip(&mut c) {
             let length = row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
             if length > 0.0 {
@@ -45,6 +54,8 @@ pub(super) fn rows_where_closed(evaluator: &mut AssemblyEvaluator<'_>, u: &[f64]
         (found, smallest) = (unscaled, violation);
         let size = q.iter().fold(1.0f64, |size, q| size.max(q.abs()));
         let is_open = violation.is_finite() && violation > CLOSED * size;
+        let worst = (0..m).max_by(|a, b| c[*a].abs().total_cmp(&c[*b].abs()));
+        open = worst.filter(|_| violation > OPEN * size).map(|row| (row, values[row]));
         if !is_open {
             break;
         }
@@ -69,7 +80,7 @@ pub(super) fn rows_where_closed(evaluator: &mut AssemblyEvaluator<'_>, u: &[f64]
         lu.solve(&mut step);
         q.iter_mut().zip(&step).for_each(|(q, step)| *q -= step);
     }
-    found
+    Closed { rows: found, open }
 }
 
 /// Places of the diagonal, then of each entry of C_q and of its mirror image.

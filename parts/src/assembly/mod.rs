@@ -435,10 +435,10 @@ impl Assembler {
             sketch: None,
         };
         assembly.lay_out(self.dense_up_to);
-        let redundant = assembly.redundant_rows();
+        let (redundant, open) = assembly.redundant_rows();
         assembly.redundant = redundant.len();
         match self.redundant_rows {
-            RedundantRows::Refuse if !redundant.is_empty() => return Err(assembly.refuse(&redundant)),
+            RedundantRows::Refuse if !redundant.is_empty() => return Err(assembly.refuse(&redundant, open)),
             RedundantRows::LeaveOut if !redundant.is_empty() => {
                 redundant.iter().for_each(|(row, _)| assembly.is_left_out[*row] = true);
                 assembly.lay_out(self.dense_up_to);

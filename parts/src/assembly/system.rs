@@ -4,10 +4,14 @@ use super::batch::Batch;
 use super::evaluator::{AssemblyEvaluator, Factors};
 use super::pattern::{Pattern, Slots};
 use super::{Value, closure};
+use costate::shown::with_unit;
 use costate::sketch::Sketch;
 use costate::sparse::redundant_rows;
 use costate::system::{By, Evaluator, System};
 use costate::{Error, Signature};
+
+/// Constraint rows, each with those that it repeats.
+type Redundant = Vec<(usize, Vec<usize>)>;
 
 /// A mechanism made of elements.
 pub struct Assembly {
@@ -57,19 +61,19 @@ impl Assembly {
         self.factors = factors;
     }
 
-    /// Constraint rows that hold what others hold already, each with those.
-    pub(super) fn redundant_rows(&self) -> Vec<(usize, Vec<usize>)> {
+    /// Constraint rows that hold what others hold already, each with those; and the row that no position near the start satisfies, with by how much.
+    pub(super) fn redundant_rows(&self) -> (Redundant, Option<(usize, f64)>) {
         let n = self.signature.unknown_count();
-        let rows = closure::rows_where_closed(&mut AssemblyEvaluator::new(self), &self.signature.nominal());
-        if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
+        let closed = closure::rows_where_closed(&mut AssemblyEvaluator::new(self), &self.signature.nominal());
+        if closed.rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
             // the simulation says where
-            return Vec::new();
+            return (Vec::new(), None);
         }
-        redundant_rows(&rows, n, REDUNDANT)
+        (redundant_rows(&closed.rows, n, REDUNDANT), closed.open)
     }
 
     /// Says which these are.
-    pub(super) fn refuse(&self, found: &[(usize, Vec<usize>)]) -> Error {
+    pub(super) fn refuse(&self, found: &[(usize, Vec<usize>)], open: Option<(usize, f64)>) -> Error {
         let constraints = &self.signature.constraints;
         let name = |row: &usize| format!("`{}`", constraints[*row].name);
         let described = found.iter().take(6).map(|(row, others)| {
@@ -83,10 +87,22 @@ impl Assembly {
         let more = if found.len() > described.len() { ", and more" } else { "" };
         let (count, m) = (found.len(), constraints.len());
         let are = if count == 1 { "is" } else { "are" };
+        if let Some((row, value)) = open {
+            let own = &constraints[row];
+            let off = with_unit(value.abs(), &own.unit);
+            let problem = format!(
+                "its joints do not fit together near the start: `{}` stays off by {off}, and there {count} of its {m} constraint rows {are} redundant: \
+                 {}{more}",
+                own.name,
+                described.join("; ")
+            );
+            let remedy = "check lengths and places of its loop, or start nearer to a position in which it closes";
+            return Error::invalid(self.signature.place(), problem, remedy);
+        }
         let problem =
             format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", described.join("; "));
         let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), start \
-                      away from a singular position, or have redundant rows left out or kept (RedundantRows)";
+                      away from a singular position, or have redundant rows left out or kept (`redundant_rows`)";
         Error::invalid(self.signature.place(), problem, remedy)
     }
 }

@@ -171,7 +171,7 @@ impl<L: Law> Element for Support<L> {
     }
 }
 
-/// A strength times a direction, at a point of a side. Parameters: location, direction (x, y), then those of the strength.
+/// A strength along a direction, at a point of a side. Parameters: location, direction (x, y, of any length), then those of the strength.
 pub(super) struct PointForce<S> {
     pub side: Side,
     pub axes: Axes,
@@ -186,7 +186,7 @@ impl<S: Strength> Element for PointForce<S> {
     fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let pose = self.side.pose(q);
         let [x, y] = if self.axes == Axes::World { [u[2], u[3]] } else { pose.turn([u[2], u[3]]) };
-        let strength = self.strength.at(t, w, &u[4..]);
+        let strength = self.strength.at(t, w, &u[4..]) * (x * x + y * y).sqrt().recip();
         self.side.push(pose.turn([u[0], u[1]]), [x * strength, y * strength], D::from(0.0), force);
     }
 }

@@ -201,7 +201,7 @@ impl Mechanism {
         states
     }
 
-    /// A force (N) at a point along a direction, given in world or body axes: a number, a parameter, or an input.
+    /// A force (N) at a point along a direction of any length, given in world or body axes: a number, a parameter, or an input.
     pub fn force<V: Into<Value>>(
         &mut self,
         name: &str,
@@ -213,7 +213,7 @@ impl Mechanism {
         self.add_force(name, place, pair(direction), axes, amount.into().into());
     }
 
-    /// A force at a point along a direction, given in world or body axes: N as a function of time with parameters.
+    /// A force at a point along a direction of any length, given in world or body axes: N as a function of time with parameters.
     pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,

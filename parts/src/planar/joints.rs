@@ -14,6 +14,8 @@ pub struct Joint<J> {
     pub(super) element: J,
     pub(super) members: [Member; 2],
     pub(super) parameters: Vec<Value>,
+    /// True if its parameters begin with the locations of its points on both members.
+    pub(super) has_points: bool,
     pub(super) rows: Vec<Row>,
 }
 
@@ -40,7 +42,7 @@ impl Mechanism {
         let element = element(sides);
         let connection = connection.parameters(parameters.clone()).constraints(rows);
         let rows = self.assembler.element(name, element.clone(), connection);
-        Joint { element, members: members.map(Member::clone), parameters, rows }
+        Joint { element, members: members.map(Member::clone), parameters, has_points: true, rows }
     }
 
     /// A pin: two points coincide.
@@ -137,7 +139,7 @@ impl Mechanism {
             self.wants_body(name, member);
             parameters.push(member.coordinates.get(2).map_or(zero(), |&angle| self.assembler.initial_position(angle)));
         }
-        self.joint(name, [first, second], parameters, [("ratio", "rad")], Gears)
+        Joint { has_points: false, ..self.joint(name, [first, second], parameters, [("ratio", "rad")], Gears) }
     }
 
     /// A coordinate follows a function of time with parameters.

@@ -57,7 +57,7 @@ impl Mechanism {
         }
         let (element, parameters) = (element(sides), connection.parameters.clone());
         let rows = self.assembler.element(name, element.clone(), connection);
-        Joint { element, members: [first.member, second.member], parameters, rows }
+        Joint { element, members: [first.member, second.member], parameters, has_points: true, rows }
     }
 
     fn own_connection(&mut self, name: &str, [first, second]: [&Place; 2]) -> (Sides, Connection) {

@@ -79,6 +79,8 @@ impl Element for AngleSensor {
 /// of the joint.
 pub(super) struct Reaction<J> {
     pub joint: J,
+    /// Place of the side's point of the joint among the parameters, if the joint has points.
+    pub location: Option<usize>,
     /// Place of the side's first coordinate, and number of its coordinates.
     pub first: usize,
     pub count: usize,
@@ -99,6 +101,11 @@ impl<J: Element> Element for Reaction<J> {
             q[self.first + lane].eps[0] = D::from(0.0);
             let force: D = (0..self.rows).map(|row| c[row].eps[0] * x.lambda[row]).sum();
             *y = -force;
+        }
+        if let (3, Some(location)) = (self.count, self.location) {
+            // from the reference point to the joint's
+            let [x, y_] = Side::Body.pose(&x.q[self.first..]).turn([u[location], u[location + 1]]);
+            y[2] -= x * y[1] - y_ * y[0];
         }
     }
 }

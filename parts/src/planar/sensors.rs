@@ -92,11 +92,11 @@ impl Mechanism {
         self.assembler.element(name, element, connection.outputs(outputs));
     }
 
-    /// The force (N, world axes) and the torque about the reference point (N m) that a joint exerts on `member`.
+    /// The force (N, world axes) and the torque about the member's own point of the joint (N m) that a joint exerts on `member`.
     pub fn reaction<J: Element + Clone>(&mut self, name: &str, joint: &Joint<J>, member: &Member) {
         let [a, b] = &joint.members;
-        let Some(first) = [(a, 0), (b, a.coordinates.len())].into_iter().find(|(side, _)| side.name == member.name)
-        else {
+        let sides = [(a, 0, 0), (b, a.coordinates.len(), 2)];
+        let Some((_, first, place)) = sides.into_iter().find(|(side, ..)| side.name == member.name) else {
             let problem = format!("the joint does not touch `{}`", member.name);
             let remedy = format!("name `{}` or `{}`", a.name, b.name);
             self.assembler.note(Error::invalid(format!("sensor `{name}`"), problem, remedy));
@@ -109,7 +109,8 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("sensor `{name}`"), problem, remedy));
             return;
         }
-        let element = Reaction { joint: joint.element.clone(), first: first.1, count, rows: joint.rows.len() };
+        let location = joint.has_points.then_some(place);
+        let element = Reaction { joint: joint.element.clone(), location, first, count, rows: joint.rows.len() };
         let connection = Connection::to(a.coordinates.iter().chain(&b.coordinates).copied())
             .parameters(joint.parameters.clone())
             .multipliers(joint.rows.iter().copied());

@@ -86,7 +86,7 @@ mod tests {
     /// Protects distances: against the least one of many points on both lines, for lines that cross, are parallel, have no length, or touch only by ends.
     #[test]
     fn distances_are_the_least() {
-        let mut random = costate::number::random::SplitMix64::new(3);
+        let mut random = costate::random::SplitMix64::new(3);
         let mut point = || Vector([0; 3].map(|_| random.unit() * 2.0 - 1.0));
         for case in 0..400 {
             let [a, b, c, d] = [0; 4].map(|_| point());

@@ -261,7 +261,7 @@ impl<S: Strength> Element for Armature<S> {
     }
 }
 
-/// A strength times a direction. Parameters: location, direction, then those of the strength.
+/// A strength along a direction. Parameters: location, direction of any length, then those of the strength.
 pub(super) struct Load<S> {
     pub side: Side,
     pub axes: Axes,
@@ -275,7 +275,8 @@ impl<S: Strength> Element for Load<S> {
     }
 
     fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let (side, pose, given) = (self.side, self.side.pose(q), Vector::of(&u[3..]) * self.strength.at(t, w, &u[6..]));
+        let (side, pose, given) =
+            (self.side, self.side.pose(q), Vector::of(&u[3..]).unit() * self.strength.at(t, w, &u[6..]));
         match (self.effort, self.axes) {
             (Effort::Force, Axes::World) => side.push(q, &pose, pose.point(Vector::of(u)), given, force),
             (Effort::Force, _) => side.push(q, &pose, pose.point(Vector::of(u)), pose.rotation.turn(given), force),

@@ -295,7 +295,7 @@ impl Mechanism {
         self.assembler.element(name, element, connection);
     }
 
-    /// A force (N) at a point along a direction, given in world or body axes: a number, a parameter, or an input.
+    /// A force (N) at a point along a direction of any length, given in world or body axes: a number, a parameter, or an input.
     pub fn force<V: Into<Value>>(
         &mut self,
         name: &str,
@@ -307,7 +307,7 @@ impl Mechanism {
         self.load(name, place, triple(direction), (Effort::Force, axes), amount.into().into());
     }
 
-    /// A force at a point along a direction, given in world or body axes: N as a function of time with parameters.
+    /// A force at a point along a direction of any length, given in world or body axes: N as a function of time with parameters.
     pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,
@@ -321,7 +321,7 @@ impl Mechanism {
         self.load(name, place, triple(direction), (Effort::Force, axes), Source::timed(function, parameters));
     }
 
-    /// A torque (N m) on a body about a direction, given in world or body axes: a number, a parameter, or an input.
+    /// A torque (N m) on a body about a direction of any length, given in world or body axes: a number, a parameter, or an input.
     pub fn torque<V: Into<Value>>(
         &mut self,
         name: &str,
@@ -334,7 +334,7 @@ impl Mechanism {
         self.load(name, member.at([0.0; 3]), triple(direction), (Effort::Torque, axes), amount.into().into());
     }
 
-    /// A torque on a body about a direction, given in world or body axes: N m as a function of time with parameters.
+    /// A torque on a body about a direction of any length, given in world or body axes: N m as a function of time with parameters.
     pub fn torque_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,

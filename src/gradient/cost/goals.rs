@@ -14,7 +14,7 @@ use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
 use crate::grid::TimeGrid;
 use crate::shown::number;
 use crate::signature::Signature;
-use crate::spread::difference;
+use crate::signature::difference;
 use crate::system::StateVector;
 use crate::{Error, Result};
 

@@ -13,9 +13,9 @@ use super::spectrum::{LineValue, Transform};
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
 use crate::grid::TimeGrid;
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
+use crate::signature::difference;
 use crate::signature::{Quantity, Signature};
-use crate::spread::difference;
 use crate::system::StateVector;
 use crate::{Error, Result};
 

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn the_gain_of_noise_is_that_of_white_noise() {
         let filter = LowPass::new(30.0, 1e-3, 0.0).unwrap();
-        let mut random = crate::number::random::SplitMix64::new(7);
+        let mut random = crate::random::SplitMix64::new(7);
         let mut noise: Vec<f64> = (0..200_000).map(|_| random.normal()).collect();
         filter.apply(&mut noise, 1);
         let deviation = (noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64).sqrt();

@@ -14,7 +14,7 @@
 //! round-off would make something of the size of its square root.
 
 use crate::diagnosis::dense;
-use crate::number::random::SplitMix64;
+use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::system::Blocks;
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
 //! Slips in formulas that change units, and files from a hostile world.
 
 use super::files;
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate_file::parse;
 use std::path::Path;
 use toml::{Table, Value};

@@ -1,7 +1,7 @@
 //! A robot with a parallelogram: its base parameters, by the engine and by the tests' own equations.
 
 use super::{Folder, Joint, Robot};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use nalgebra::DMatrix;
 
 /// Base parameters of the bodies of seven links in a row whose first axis is upright: 7 n - 6 (Gautier & Khalil 1990), and 43 of the KUKA LWR4+.

@@ -1,7 +1,7 @@
 //! A robot with a loop of four bars, a follower, a motor that turns two joints, and a cable with a spring: records that an integrator of the tests' own made, identified.
 
 use super::{Folder, Joint, Loop, Robot};
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate_identify::optimise::Flow;
 use costate_identify::statistics::{Noise, Statistics};
 use nalgebra::{DMatrix, DVector};

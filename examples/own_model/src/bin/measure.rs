@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --bin measure -- FOLDER`
 
-use costate::number::random::SplitMix64;
+use costate::random::SplitMix64;
 use costate::{Signal, TimeGrid};
 use costate_cli::Result;
 use costate_cli::data::Record;

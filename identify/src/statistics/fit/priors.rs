@@ -40,9 +40,13 @@ impl Statistics {
         let off = self.reduced_chi_square().unwrap_or(1.0);
         if self.noise == Noise::Estimated && !self.is_noise_free && !(1.0 / EXCEEDED..EXCEEDED).contains(&off) {
             let factor = rounded(off.sqrt(), 2);
+            let remedy = match self.down_weighted {
+                None => "give the deviations of the noise, or have them estimated (deviation = \"estimated\")",
+                // which is no likelihood that deviations could be estimated with
+                Some(_) => "give the deviations of the noise, if it is not outliers alone that make the difference",
+            };
             self.warnings.push(format!(
-                "priors are weighed against the deviations of the outputs, but the residuals are {factor} times as large as these: give \
-                 the deviations of the noise, or have them estimated (deviation = \"estimated\")"
+                "priors are weighed against the deviations of the outputs, but the residuals are {factor} times as large as these: {remedy}"
             ));
         }
     }

@@ -53,7 +53,7 @@ fn sums(residuals: &[f64]) -> Option<(f64, f64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costate::number::random::SplitMix64;
+    use costate::random::SplitMix64;
 
     fn autoregressive(rho: f64, count: usize, seed: u64) -> Vec<f64> {
         let mut random = SplitMix64::new(seed);
