@@ -178,3 +178,28 @@ fn loops_that_cannot_close_are_told() {
         &["joints do not fit together near the start", "stays off by 0.", "check lengths and places"],
     );
 }
+
+// Protects against slips that run all the same: degrees in the place of rad, a sign, gears without a ratio.
+#[test]
+fn numbers_that_cannot_be_meant_are_told() {
+    let place = Place::new();
+    let file = |kind: &str, body: &str, rest: &str| {
+        format!("kind = \"{kind}\"\n[body]\nb = {{ {body}, free = true }}\n{rest}[scenario]\nend = 0.01\nstep = 1e-3\n")
+    };
+    let spring = "[spring]\nk = { ground = [0, 1], b = [0, 0], stiffness = -100, free_length = 0.5 }\n[drag]\nair = { b = [0, 0], linear = -1 }\n";
+    place.write("plane.toml", file("planar", "mass = 1, inertia = 1, angle = 30", spring));
+    let run = place.good("simulate plane.toml --out run");
+    for said in [
+        "`b` begins turned by 30 rad, more than a turn: angles are in rad, not in degrees",
+        "the stiffness of `k` is below zero, -100 N/m",
+        "the linear drag of `air` is below zero, -1 N s/m",
+    ] {
+        assert!(run.err.contains(said), "{said}: {}", run.err);
+    }
+    place.write("space.toml", file("spatial", "mass = 1, inertia = [1, 1, 1], turned = [0, 30, 0]", ""));
+    place.refused("simulate space.toml", &["`turned`", "30 rad, more than a turn", "0.5236"]);
+    let gears =
+        "c = { mass = 1, inertia = 1, free = true }\n[gears]\ng = { from = \"b\", on = \"c\", ratio = 0 }\n";
+    place.write("gears.toml", file("planar", "mass = 1, inertia = 1", gears));
+    place.refused("simulate gears.toml", &["gears `g`", "ratio of 0"]);
+}

@@ -8,6 +8,7 @@ use crate::formula::graph::{Function, Graph, Pair, Place as NodePlace, TooLarge}
 use crate::keys::space as keys;
 use crate::reader::{ByFormulas, Reading};
 use crate::robot::is_robot;
+use costate::shown::rounded;
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate::{Motion, Parameter, Quantity};
@@ -363,7 +364,12 @@ impl Parts<'_> {
         let mut turned = [1.0, 0.0, 0.0, 0.0].map(Value::from);
         let mut is_turned = false;
         if own.table.contains_key("turned") {
-            turned = euler_parameters_of(Vector(numbers(own, "turned")?)).map(Value::from);
+            let vector = Vector(numbers(own, "turned")?);
+            if vector.length() > std::f64::consts::TAU {
+                let problem = format!("it is {} rad, more than a turn", rounded(vector.length(), 4));
+                return Err(own.wrong("turned", &problem, "angles are in rad, not in degrees: 30 degrees are 0.5236"));
+            }
+            turned = euler_parameters_of(vector).map(Value::from);
             is_turned = true;
         }
         if own.table.contains_key("euler_parameters") {

@@ -65,6 +65,7 @@ pub use system::Assembly;
 use batch::{Batch, Closed, structure_of};
 use closed::BatchElement;
 use costate::linearise::{Functions, Sizes, Structure};
+use costate::shown::with_unit;
 use costate::spline::Spline;
 use costate::value::{Owner, Value};
 use costate::{Error, Parameter, Quantity, Result, Signature, mass, slip};
@@ -218,6 +219,16 @@ impl Assembler {
     pub fn sum(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Sum {
         self.signature.outputs.push(Quantity::new(name, unit));
         Sum(self.signature.outputs.len() - 1, self.owner)
+    }
+
+    /// Has it said where a property that is a number is below zero: it may be meant, and is a slip as a rule.
+    pub(crate) fn tell_negative(&mut self, part: &str, properties: [(&str, &str, &Value); 2]) {
+        for (what, unit, value) in properties {
+            let value = if value.is_constant() { value.evaluate(&[]) } else { 0.0 };
+            if value < 0.0 {
+                self.remark(format!("the {what} of `{part}` is below zero, {}", with_unit(value, unit)));
+            }
+        }
     }
 
     /// Has something said about the assembly wherever it is used.

@@ -50,6 +50,8 @@ impl Mechanism {
         free_length: Value,
         linear: [Value; 2],
     ) -> Strut<Linear> {
+        let [stiffness, damping] = &linear;
+        self.assembler.tell_negative(name, [("stiffness", "N/m", stiffness), ("damping", "N s/m", damping)]);
         self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: Some(linear) });
         self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
@@ -309,6 +311,9 @@ impl Mechanism {
     }
 
     fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
+        let [linear, quadratic] = &coefficients;
+        self.assembler
+            .tell_negative(name, [("linear drag", "N s/m", linear), ("quadratic drag", "N s^2/m^2", quadratic)]);
         let connection = Connection::to(place.member.coordinates.iter().copied());
         let connection = connection.parameters(place.location).parameters(coefficients);
         let side = place.member.side;

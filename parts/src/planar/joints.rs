@@ -132,6 +132,14 @@ impl Mechanism {
     }
 
     fn add_gears(&mut self, name: &str, [first, second]: [&Member; 2], ratio: Value) -> Joint<Gears> {
+        if ratio.is_constant() && ratio.evaluate(&[]) == 0.0 {
+            let problem = "with a ratio of 0 the second member does not turn at all";
+            self.assembler.note(Error::invalid(
+                format!("gears `{name}`"),
+                problem,
+                "give the turns of the second for one of the first",
+            ));
+        }
         let members = [first.number, second.number];
         self.sketch.parts.push(Part::Gears { members, ratio });
         let mut parameters = vec![ratio];

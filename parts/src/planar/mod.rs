@@ -44,6 +44,7 @@ use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Redund
 use crate::connectivity::Connectivity;
 use crate::totals::{Contributions, Total};
 use body::{CentredBody, PointMass, RigidBody};
+use costate::shown::rounded;
 use costate::sketch::{Direction, GROUND, MemberKind, Ray, Sketch, Spot};
 use costate::value::Value;
 use costate::{Error, Parameter, Result};
@@ -221,6 +222,13 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
             self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
         ];
+        let begun = if angle.is_constant() { angle.evaluate(&[]) } else { 0.0 };
+        if begun.abs() > std::f64::consts::TAU {
+            let begun = rounded(begun, 4);
+            self.assembler.remark(format!(
+                "`{name}` begins turned by {begun} rad, more than a turn: angles are in rad, not in degrees"
+            ));
+        }
         let places = coordinates.iter().map(|c| c.index()).collect();
         let [x, y] = center;
         let number = self.sketch.member(MemberKind::Planar(inertia), places, [x, y, zero()], mass);

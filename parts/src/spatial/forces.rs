@@ -58,6 +58,8 @@ impl Mechanism {
         free_length: Value,
         linear: [Value; 2],
     ) -> Strut<Linear> {
+        let [stiffness, damping] = &linear;
+        self.assembler.tell_negative(name, [("stiffness", "N/m", stiffness), ("damping", "N s/m", damping)]);
         self.note_strut(&first, &second, Some(linear));
         self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
@@ -356,6 +358,9 @@ impl Mechanism {
     }
 
     fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
+        let [linear, quadratic] = &coefficients;
+        self.assembler
+            .tell_negative(name, [("linear drag", "N s/m", linear), ("quadratic drag", "N s^2/m^2", quadratic)]);
         let connection = Connection::to(place.member.coordinates().iter().copied());
         let connection = connection.parameters(place.location).parameters(coefficients);
         self.add_action(name, connection, Action::Drag(place.member.side()));
