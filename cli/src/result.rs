@@ -391,7 +391,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         if !costs.is_empty() {
             print(&costs_in_words(&earlier, &costs));
         }
-        let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
+        let [rmse, down] = ["rmse", "down_weighted"].map(|key| &earlier.document[key]);
+        let beside = json!({"rmse": rmse, "down_weighted": down, "validation": document["validation"]});
         ResidualTests::overall(&tests).iter().for_each(|found| print(&found.sentence));
         if arguments.bands {
             print(&format!("\n{}", bands_text(&bands)));

@@ -198,8 +198,7 @@ fn numbers_that_cannot_be_meant_are_told() {
     }
     place.write("space.toml", file("spatial", "mass = 1, inertia = [1, 1, 1], turned = [0, 30, 0]", ""));
     place.refused("simulate space.toml", &["`turned`", "30 rad, more than a turn", "0.5236"]);
-    let gears =
-        "c = { mass = 1, inertia = 1, free = true }\n[gears]\ng = { from = \"b\", on = \"c\", ratio = 0 }\n";
+    let gears = "c = { mass = 1, inertia = 1, free = true }\n[gears]\ng = { from = \"b\", on = \"c\", ratio = 0 }\n";
     place.write("gears.toml", file("planar", "mass = 1, inertia = 1", gears));
     place.refused("simulate gears.toml", &["gears `g`", "ratio of 0"]);
 }

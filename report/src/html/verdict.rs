@@ -154,7 +154,10 @@ pub(super) fn validated(result: &Value) -> Option<(Mark, String)> {
         "1" => "as large as".to_string(),
         other => format!("{other} times"),
     };
-    let said = format!("at worst, the RMSE of `{name}` is {times} that of the fitted records");
+    let mut said = format!("at worst, the RMSE of `{name}` is {times} that of the fitted records");
+    if let Some(down) = result["down_weighted"].as_u64().filter(|down| *down > 0) {
+        said += &format!(", whose outliers are in it: {down} samples, which the fit weighs down and a RMSE does not");
+    }
     Some((Mark::of(worst <= AS_WELL), said))
 }
 
@@ -179,6 +182,10 @@ mod tests {
             let other = json!([{"output": "a@c", "rmse": rmse}, {"output": "b@c", "rmse": 0.1}]);
             validated(&json!({"rmse": {"a@a": 1.0, "a@b": 0.5, "b@a": 0.2}, "validation": other})).unwrap()
         };
+        let mut robust = json!({"rmse": {"a": 1.0}, "validation": [{"output": "a", "rmse": 1.5}], "down_weighted": 7});
+        assert!(validated(&robust).unwrap().1.contains("whose outliers are in it: 7 samples"));
+        robust["down_weighted"] = json!(0);
+        assert!(!validated(&robust).unwrap().1.contains("outliers"));
         assert_eq!(
             beside(1.5),
             (Mark::Good, "at worst, the RMSE of `a@c` is 1.5 times that of the fitted records".to_string())
