@@ -5,7 +5,6 @@ use super::console::{counted, print, print_document, tell};
 use super::duration::usual;
 use super::output::Output;
 use super::progress::Progress;
-use super::remedy;
 use super::settings;
 use super::{ExitStatus, kept};
 use costate::Interpolation;
@@ -357,8 +356,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStat
         fitted = fit_local(&mut problem)?;
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
-    let finer = remedy::in_words(&specification.finer_steps());
-    let coarse = problem.told_by_finer_steps(&problem.experiments, &problem.start, (&found, &finer));
+    let finer = "take more of them between two samples (--substeps N)";
+    let coarse = problem.told_by_finer_steps(&problem.experiments, &problem.start, (&found, finer));
     coarse.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     let mut document = document(&earlier, &problem, &found, arguments);
     let costs = costs(&problem)?;
