@@ -170,7 +170,9 @@ pub(super) fn search(
         let jumps = problem.told_of_jumps(&found.values()).ok().flatten();
         jumps.iter().for_each(|sentence| tell(&format!("warning: {sentence}")));
     }
-    warn_of_coarse_validation(&problem, &found, &specification);
+    if !matches!(&statistics, Err(error) if error.is_interruption()) {
+        warn_of_coarse_validation(&problem, &found, &specification);
+    }
     let method = method.name();
     let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
     let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;

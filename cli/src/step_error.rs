@@ -176,7 +176,10 @@ impl AtHalf {
         }
         let waiting = waiting("the gradient at half the step", 0);
         // that it may fail, is said of the run
-        let finer = sums.and_then(|_| problem.halved().ok());
+        let finer = match sums {
+            Some(_) => Some(problem.halved().ok()?),
+            None => None,
+        };
         let (cost, halved) = match &finer {
             None => problem.own_cost_at_half(u)?,
             Some(finer) => {

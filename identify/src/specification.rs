@@ -414,7 +414,7 @@ impl Specification {
 
     /// Sets a model's parameters and their starts as stated.
     pub fn set_parameters(&self, signature: &Signature, parameters: &mut [Parameter], start: &mut [f64]) -> Result<()> {
-        let (overriding, _) = self.overriding_of_first();
+        let (overriding, _) = self.overriding_of_first(signature);
         let settings = self.searched().chain(&overriding);
         settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
             let k = signature.parameter_index(&setting.name)?;
@@ -467,7 +467,7 @@ impl Specification {
         let mut notes = Vec::new();
         let entry = &self.entry(registry)?;
         let scenario = self.scenario_by_keys(entry)?;
-        notes.extend(experiments::left_out(&self.overriding_of_first().1));
+        notes.extend(experiments::left_out(&self.overriding_of_first(entry.system.signature()).1));
         let (simulation, measured) = match self.source() {
             None => {
                 let u = self.model_values(entry)?;
@@ -496,18 +496,30 @@ impl Specification {
         source: &DataSource,
         notes: &mut Vec<String>,
     ) -> Result<(Simulation, Option<LeastSquares>)> {
+        let own = self.experiments.first();
         let mut records = source.records()?;
         let mut source = source.clone();
         if let Some(split) = source.split.clone() {
-            let cut = split::pieces(entry.system.signature(), &source, &split, &records[0], None)
-                .map_err(|error| error.under(&["split"]))?;
+            let cut = split::pieces(
+                entry.system.signature(),
+                &source,
+                &split,
+                &records[0],
+                own.and_then(|own| own.name.as_deref()),
+            )
+            .map_err(|error| error.under(&["split"]))?;
             notes.extend(cut.notes);
             let mut pieces = cut.pieces;
             let (name, first) = pieces.swap_remove(0); // there is one, as a record has rows
             notes.push(format!("of several experiments, this is the first, `{name}`"));
             (records, source) = (vec![first], cut.source);
         }
-        let Measured { simulation, cost, .. } = self.measured((entry, scenario), &source, &records, notes)?;
+        // sensors as this experiment has them
+        let (overriding, _) = self.overriding_of_first(entry.system.signature());
+        let local = own.iter().flat_map(|own| &own.parameters);
+        let parameters = self.parameters.iter().chain(local).cloned().collect();
+        let first = Specification { parameters, overriding, ..self.clone() };
+        let Measured { simulation, cost, .. } = first.measured((entry, scenario), &source, &records, notes)?;
         Ok((simulation, cost))
     }
 

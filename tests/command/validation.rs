@@ -120,6 +120,32 @@ fn local_values_belong_to_their_experiments() {
     };
     assert!((from("two.toml").0 - 0.1).abs() < 1e-3 && (from("turned.toml").0 - 0.05).abs() < 1e-3);
     assert_eq!(from("two.toml --set x0=0.3").0, 0.3);
+    // pieces of one record have names of their own, and sensors may be local, too
+    let first = place.read("fine.csv");
+    let later = place.read("other.csv");
+    let moved = later.lines().skip(1).map(|line| {
+        let (t, rest) = line.split_once(',').unwrap();
+        format!("{},{rest}\n", t.parse::<f64>().unwrap() + 100.0)
+    });
+    place.write("seg.csv", first + &moved.collect::<String>());
+    let pieces = PROBLEM.replace("fine.csv\"", "seg.csv\"\nsplit = \"at-gaps\"");
+    place.write("pieces.toml", pieces);
+    place.good("identify pieces.toml --out cut");
+    let run = place.good("simulate pieces.toml --from cut --out run");
+    assert!((begun(&place, "run") - 0.1).abs() < 1e-3, "{}", run.err);
+    assert!(run.err.contains("`x0@seg_2` is a value of an experiment that is not here"), "{}", run.err);
+    let biased = format!("[[experiment]]\nfile = \"fine.csv\"\nparameters.bias_x = {{ start = 0.25 }}\n{second}");
+    let two = two.replace(
+        "[parameters]",
+        "[data]\noutputs.x = { sensor = [\"bias\"] }\n[parameters]\nbias_x = { local = true }",
+    );
+    place.write("biased.toml", format!("{two}{biased}"));
+    let seen = |arguments: &str| {
+        let document = place.json(&format!("simulate biased.toml --json {arguments}"), 0);
+        document["rmse"]["x"].as_f64().unwrap()
+    };
+    let [none, own, other] = ["--set bias_x@fine=0", "", "--set bias_x@fine=0.5"].map(seen);
+    assert!((own - 0.25).abs() < 0.2 * none + 0.1 && other > own && own > none, "{none} {own} {other}");
     let (own, said) = from("oscillator");
     assert!(
         own == 0.1 && said.contains("values of experiments that are not here are left out, such as `x0@fine`"),

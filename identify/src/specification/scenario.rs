@@ -1,13 +1,13 @@
 //! The scenario of a model with what is said over it.
 
-use super::{ExperimentSetting, ParameterSetting, Specification, name_of};
+use super::{ParameterSetting, Specification, name_of, split};
 use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
 use crate::{Error, Means, Remedy, Result};
 use costate::adapt::Controlled;
 use costate::shown::{rounded, shown, with_unit};
 use costate::step_error::{StepError, StepErrors};
-use costate::{InitialState, Simulation, scheme};
+use costate::{InitialState, Signature, Simulation, scheme};
 
 impl Specification {
     /// The built-in scenario with this specification's settings.
@@ -190,7 +190,7 @@ impl Specification {
     fn overridden(&self, entry: &Entry, mut u: Vec<f64>) -> Result<Vec<f64>> {
         let sensors: Vec<String> = self.of_sensors().collect();
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
-        let (settings, _) = self.overriding_of_first();
+        let (settings, _) = self.overriding_of_first(entry.system.signature());
         for ParameterSetting { name, start, .. } in settings.iter().filter(|x| of_model(&x.name)) {
             let place = entry.system.signature().parameter_index(name)?;
             u[place] = start.unwrap_or(u[place]);
@@ -200,9 +200,9 @@ impl Specification {
 
     /// Settings that go over everything else as a run of the first experiment takes them, in their order: its own local ones by the names of the model; and
     /// the names of local ones of experiments that it is not.
-    pub(super) fn overriding_of_first(&self) -> (Vec<ParameterSetting>, Vec<&str>) {
-        let single = || self.data.as_ref().map(|data| name_of(&data.file));
-        let first = self.experiments.first().map(ExperimentSetting::usual_name).or_else(single);
+    pub(super) fn overriding_of_first(&self, signature: &Signature) -> (Vec<ParameterSetting>, Vec<&str>) {
+        let is_any_local = self.overriding.iter().any(|setting| setting.name.contains('@'));
+        let first = is_any_local.then(|| self.name_of_first(signature)).flatten();
         let (mut own, mut strangers) = (Vec::new(), Vec::new());
         for setting in &self.overriding {
             match setting.name.split_once('@') {
@@ -214,6 +214,17 @@ impl Specification {
             }
         }
         (own, strangers)
+    }
+
+    /// Name of the first experiment, or of the first piece of a record that is split; what is wrong with that is said where it is taken.
+    fn name_of_first(&self, signature: &Signature) -> Option<String> {
+        let stated = self.experiments.first().and_then(|experiment| experiment.name.as_deref());
+        let source = self.source()?;
+        let Some(split) = &source.split else {
+            return Some(stated.map_or_else(|| name_of(&source.file), str::to_string));
+        };
+        let cut = split::pieces(signature, source, split, &source.records().ok()?[0], stated).ok()?;
+        cut.pieces.into_iter().next().map(|(name, _)| name)
     }
 }
 
